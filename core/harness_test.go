@@ -311,3 +311,256 @@ func viewOf(t testing.TB, s Snapshot, id string) schedule.TaskView {
 	t.Fatalf("no task %s in %+v", id, s.Schedule.Tasks)
 	return schedule.TaskView{}
 }
+
+// dayOne is when each bubble begins: one o'clock at night in the zone of the stories.
+var dayOne = time.Date(2000, 1, 1, 1, 0, 0, 0, time.FixedZone("", 3600))
+
+// file is a file of a data directory.
+type file struct{ rel, text string }
+
+// plays is what the offline engine does where a text contains it.
+func plays(lines ...string) string { return "```script\n" + strings.Join(lines, "\n") + "\n```" }
+
+// task is a file with front matter.
+func task(rel, front, body string) file { return file{rel, "---\n" + front + "---\n" + body + "\n"} }
+
+// remind is a background reminder that is due so long after the story's beginning.
+func remind(id string, d time.Duration, extra string, lines ...string) file {
+	return task("reminders/"+id+".md", fmt.Sprintf("id: %q\nrun-at: %q\nbackground: true\ndescription: \"Task %s\"\n%s",
+		id, dayOne.Add(d).Format(time.RFC3339Nano), id, extra), "Do it.\n\n"+plays(lines...))
+}
+
+// routine is a background routine.
+func routine(id, cron, extra string, lines ...string) file {
+	return task("routines/"+id+".md", fmt.Sprintf("id: %q\ncron: %q\nbackground: true\ndescription: \"Task %s\"\n%s", id, cron, id, extra), "Do it.\n\n"+plays(lines...))
+}
+
+// setting is where a story is told: what the directory holds before the bot starts, and how it is made.
+type setting struct {
+	files  []file
+	engine agent.Engine
+	change func(*Options)
+	gap    time.Duration // between the end of a bot and the start of the next one
+}
+
+// tell starts a bot over one directory for each of the stories, in a bubble.
+func (s setting) tell(t *testing.T, stories ...func(w *world)) {
+	t.Helper()
+	h := newHome(t)
+	synctest.Test(t, func(t *testing.T) {
+		h.t = t
+		h.put(s.files...)
+		for i, story := range stories {
+			if i > 0 {
+				time.Sleep(s.gap)
+			}
+			e := s.engine
+			if e == nil {
+				e = offline()
+			}
+			b := h.bot(e, func(o *Options) {
+				if s.change != nil {
+					s.change(o)
+				}
+			})
+			end := begin(t, b)
+			synctest.Wait()
+			story(&world{t, h, b})
+			end()
+		}
+	})
+}
+
+// story is tell with nothing but files.
+func story(t *testing.T, files []file, stories ...func(w *world)) {
+	t.Helper()
+	setting{files: files}.tell(t, stories...)
+}
+
+func (h home) put(files ...file) {
+	h.t.Helper()
+	for _, f := range files {
+		h.write(f.rel, f.text)
+	}
+}
+
+// world is a bot in a story.
+type world struct {
+	testing.TB
+	home
+	*Bot
+}
+
+// is compares what was found, in words.
+func is(t testing.TB, what string, got, want any) {
+	t.Helper()
+	if got, want := fmt.Sprint(got), fmt.Sprint(want); got != want {
+		t.Errorf("%s: %s\nwant %s", what, got, want)
+	}
+}
+
+// holds reports what does not hold, with what there is instead.
+func holds(t testing.TB, ok bool, what string, about ...any) {
+	t.Helper()
+	if !ok {
+		t.Errorf("%s: %+v", what, about)
+	}
+}
+
+// needs is holds for what a story cannot do without.
+func needs(t testing.TB, ok bool, what string, about ...any) {
+	t.Helper()
+	if !ok {
+		t.Fatalf("%s: %+v", what, about)
+	}
+}
+
+// shows reports which parts a text lacks.
+func shows(t testing.TB, what, text string, parts ...string) {
+	t.Helper()
+	for _, part := range parts {
+		if !strings.Contains(text, part) {
+			t.Errorf("%s lacks %q:\n%s", what, part, text)
+		}
+	}
+}
+
+// lacks reports which parts a text has.
+func lacks(t testing.TB, what, text string, parts ...string) {
+	t.Helper()
+	for _, part := range parts {
+		if strings.Contains(text, part) {
+			t.Errorf("%s has %q:\n%s", what, part, text)
+		}
+	}
+}
+
+// fails wants an error with those words.
+func fails(t testing.TB, what string, err error, words ...string) {
+	t.Helper()
+	if err == nil {
+		t.Errorf("%s: no error, want %q", what, words)
+		return
+	}
+	shows(t, what, err.Error(), words...)
+}
+
+func (w *world) is(what string, got, want any) {
+	w.Helper()
+	is(w, what, got, want)
+}
+
+func (w *world) holds(ok bool, what string, about ...any) {
+	w.Helper()
+	holds(w, ok, what, about...)
+}
+
+func (w *world) needs(ok bool, what string, about ...any) {
+	w.Helper()
+	needs(w, ok, what, about...)
+}
+
+func (w *world) shows(what, text string, parts ...string) {
+	w.Helper()
+	shows(w, what, text, parts...)
+}
+
+func (w *world) lacks(what, text string, parts ...string) {
+	w.Helper()
+	lacks(w, what, text, parts...)
+}
+
+// do carries out a command that must succeed.
+func (w *world) do(c command.Value) command.Outcome {
+	w.Helper()
+	return do(w, w.Bot, c)
+}
+
+// refuses carries out commands that must fail with those words.
+func (w *world) refuses(words string, list ...command.Value) {
+	w.Helper()
+	for _, c := range list {
+		refused(w, w.Bot, c, words)
+	}
+}
+
+// say sends a message like the chat pane, or a command of the chat, and waits a minute.
+func (w *world) say(words string) command.Outcome {
+	w.Helper()
+	return type_(w, w.Bot, words)
+}
+
+// asks says something that the offline engine answers by playing those lines.
+func (w *world) asks(lines ...string) {
+	w.Helper()
+	w.say("please\n\n" + plays(lines...))
+}
+
+// sleep waits so long, and until the bot is at rest.
+func (w *world) sleep(d time.Duration) {
+	time.Sleep(d)
+	synctest.Wait()
+}
+
+// runs lists the background runs, newest first: task, state, and what came of it.
+func (w *world) runs() string {
+	var list []string
+	for _, f := range w.Snapshot().Forks {
+		line := f.TaskID + " " + string(f.State)
+		if f.Late {
+			line += " late"
+		}
+		for _, n := range []struct {
+			n    int
+			what string
+		}{{f.Pings, "pinged"}, {f.Refused, "refused"}, {f.Reports, "reported"}} {
+			if n.n > 0 {
+				line += " " + n.what
+			}
+			if n.n > 1 {
+				line += fmt.Sprint(" ", n.n)
+			}
+		}
+		list = append(list, line)
+	}
+	return strings.Join(list, ", ")
+}
+
+// pings lists the texts of pings in the chat.
+func (w *world) pings() string {
+	var list []string
+	for _, e := range w.Snapshot().Chat {
+		if e.Role == transcript.Ping {
+			list = append(list, e.Text)
+		}
+	}
+	return strings.Join(list, " / ")
+}
+
+// pending lists the updates that wait for the conversation.
+func (w *world) pending() string {
+	var list []string
+	for _, u := range w.Snapshot().Updates {
+		list = append(list, u.Message)
+	}
+	return strings.Join(list, " / ")
+}
+
+// noted counts the notices with a part.
+func (w *world) noted(part string) (n int) {
+	for _, one := range w.Snapshot().Notices {
+		if strings.Contains(one.Text, part) {
+			n++
+		}
+	}
+	return n
+}
+
+// spoke is whether the bot has said something in the conversation.
+func (w *world) spoke(part string) bool { return spoken(w.Snapshot(), part) }
+
+// view is a task in the list of all.
+func (w *world) view(id string) schedule.TaskView {
+	w.Helper()
+	return viewOf(w, w.Snapshot(), id)
+}
