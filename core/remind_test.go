@@ -141,11 +141,11 @@ func TestLaterAndNotTodayPutAReminderOff(t *testing.T) {
 		w.presses(all[2], "Not today", "")
 		w.is("not today", w.due().RunAt, before.First().AddDate(0, 0, 1).Truncate(time.Minute))
 		for words, c := range map[string]command.Remind{
-			"in the past":       {ID: dentistID, Word: command.Later, Until: w.now().Add(-time.Minute)},
-			"year away":         {ID: dentistID, Word: command.Later, Until: w.now().AddDate(2, 0, 0)},
-			"does not answer":   {ID: dentistID, Word: "never"},
-			"is not pending": {ID: "nobody", Word: command.Done},
-			"use done, later":   {ID: dentistID},
+			"in the past":     {ID: dentistID, Word: command.Later, Until: w.now().Add(-time.Minute)},
+			"year away":       {ID: dentistID, Word: command.Later, Until: w.now().AddDate(2, 0, 0)},
+			"does not answer": {ID: dentistID, Word: "never"},
+			"is not pending":  {ID: "nobody", Word: command.Done},
+			"use done, later": {ID: dentistID},
 		} {
 			w.refuses(words, c)
 		}

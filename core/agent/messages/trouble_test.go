@@ -82,7 +82,7 @@ func troubles() []trouble {
 			"Done.", 2, waits(9 * time.Second),
 		},
 		{"429, retry-after: garbage", limit("retry-after", "soon"), "Done.", 2, waits(0)},
-		{"429, retry-after: a day", limit("retry-after", "86400"), "asks to retry in 24h", 1, unavailable},
+		{"429, retry-after: a day", limit("retry-after", "86400"), "asks to retry in 24 h", 1, unavailable},
 		{"429 for ever", limit()[:1], "slow", retries + 1, unavailable},
 		{"spend limit", answers{refusal(429, "rate_limit_error", "enforced_spend_limit_reached", "Retry-After", "7")}, "spend limit", 1, unavailable},
 		{"529", answers{refusal(529, "overloaded_error", "Overloaded"), done}, "Done.", 2, again("overloaded")},
