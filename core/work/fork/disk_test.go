@@ -54,7 +54,8 @@ func TestALedgerLineAtTheStartAndOneAtTheEnd(t *testing.T) {
 func TestARunWithoutAnEndLineIsInterruptedOnTheNextStartOnceHoweverManyCameAfterIt(t *testing.T) {
 	for _, later := range []int{0, 3 * keptRuns} {
 		synctest.Test(t, func(t *testing.T) {
-			h := newHarness(t)
+			east := time.FixedZone("east", 2*3600)
+			h := newHarness(t, func(o *Options) { o.Zone = east })
 			testkit.Must(t, appendLedger(h.dir, View{ID: "0badc0de", Title: "Email sweep", State: Running, Started: time.Now().UTC()}))
 			for i := range later {
 				testkit.Must(t, appendLedger(h.dir, View{ID: fmt.Sprintf("%08x", i), State: Done}))
@@ -67,7 +68,8 @@ func TestARunWithoutAnEndLineIsInterruptedOnTheNextStartOnceHoweverManyCameAfter
 					t.Errorf("a manager that does not serve has written, or shows %+v", views)
 				}
 				h.serve()()
-				if v := h.m.Views(); later == 0 && (len(v) != 1 || v[0].State != Interrupted || v[0].Error != textProgramEnded || !v[0].Ended.Equal(time.Now())) {
+				if v := h.m.Views(); later == 0 && (len(v) != 1 || v[0].State != Interrupted || v[0].Error != textProgramEnded ||
+					v[0].Started.Location() != east || !v[0].Ended.Equal(time.Now())) {
 					t.Errorf("after the start: %+v", v)
 				}
 			}

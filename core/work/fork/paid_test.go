@@ -50,9 +50,9 @@ func TestARunWhoseTurnComesPastTheCapIsNotBegun(t *testing.T) {
 		j := playing(task(), "stop")
 		j.Ticket = reserve(t, h, purse)
 		spend(t, h, purse, 1.5)
-		_, err := h.m.Do(t.Context(), j)
+		v, err := h.m.Do(t.Context(), j)
 		broke := new(NoMoneyError)
-		if !errors.As(err, &broke) || broke.Until.IsZero() || !strings.Contains(broke.Why, "$1.50 of your $1.00 cap") {
+		if v.State != Stopped || v.Error != "" || !errors.As(err, &broke) || broke.Until.IsZero() || !strings.Contains(broke.Why, "$1.50 of your $1.00 cap") {
 			t.Errorf("%v", err)
 		}
 		if list, err := Ledger(h.dir, 10); err != nil || len(list) != 0 || h.m.Place() != 0 {

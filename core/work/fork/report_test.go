@@ -176,7 +176,7 @@ func TestAFollowUpIsScheduledOnceWithWhatTheChainInherits(t *testing.T) {
 
 func TestTheStopHookThatPanicsHoldsNoRunBack(t *testing.T) {
 	h := newHarness(t)
-	h.troubles = []string{"stop hook failed"}
+	h.troubles = []string{"stop hook failed", "internal fault in the stop hook: "}
 	r := h.run(task(mode(routines.Always)))
 	r.tools.status.lines = nil
 	if got := r.tools.stopRule(t.Context(), false); got != "" {

@@ -104,7 +104,9 @@ func TestThePastOfATaskOutlivesTheProgram(t *testing.T) {
 			}
 			live, shown := 0, map[string]int{}
 			for _, v := range m.Views() {
-				shown[v.ID]++
+				if shown[v.ID]++; v.Ended.Location() != east {
+					t.Errorf("%s a run is shown with %s", when, v.Ended)
+				}
 				if v.Live() {
 					live++
 				}
