@@ -103,6 +103,10 @@ func TestARunIsEndedBetweenItsRequestsWhenACapIsReached(t *testing.T) {
 		j := playing(task(), "stop")
 		j.Ticket = reserve(t, h, purse)
 		r := newRun(&h.o, j, make(chan struct{}))
+		unpriced := agent.Spending{Model: "claude-sonnet-5", Used: agent.Usage{OutputTokens: 1_000_000}} // the table has its price
+		if _, stop := r.options(Limits{TurnCap: 0.5}).Hooks.Afford(t.Context(), unpriced); !strings.Contains(stop, "turn_cap") {
+			t.Errorf("a request without a cost passes the limit of a turn: %q", stop)
+		}
 		hooks := r.options(Limits{}).Hooks
 		ask := func() string {
 			_, stop := hooks.Afford(t.Context(), agent.Spending{Used: agent.Usage{InputTokens: 1, CostUSD: 0.01}})

@@ -465,6 +465,13 @@ func TestACardWithItsOwnDoneGetsNoSecondOne(t *testing.T) {
 
 func TestAnEndedRunAnswersNoMoreCalls(t *testing.T) {
 	h := newHarness(t)
+	gone, cancel := context.WithCancel(t.Context())
+	cancel()
+	for r := range 20 { // the gate is free, and either may be seen first
+		if a := h.run(task()).tools.Report(gone, "late"); a.Text != answerCancelled {
+			t.Fatalf("call %d of one who is gone: %+v", r, a)
+		}
+	}
 	r := h.run(task(), func(j *Job) { j.Reminder = &routines.Reminder{Task: task(), MaxChain: 2} })
 	r.tools.close()
 	for what, a := range map[string]agent.ToolResult{
