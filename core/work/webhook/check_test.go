@@ -107,7 +107,9 @@ func TestEveryMistakeIsASentenceWithoutTheValue(t *testing.T) {
 		payload string
 		want    []string
 	}{
-		{deep, `{"no":"hush","not":"hush","self":1}`, []string{"no does not fit the spec", "not does not fit the spec", "self does not fit the spec", "yes is required"}},
+		{deep, `{"no":"hush","not":"hush","self":1}`, []string{
+			"no does not fit the spec", "not does not fit the spec", "self does not fit the spec", "yes is required",
+		}},
 		{deep, `{"most":[1,1.0]}`, []string{"most does not fit the spec (contains)", "most does not fit the spec (uniqueItems)"}},
 		{deep, `{"most":3}`, []string{"most does not fit the spec (multipleOf)"}},
 		{ci, `{}`, []string{"repo is required", "status is required"}},

@@ -174,7 +174,8 @@ func TestADeliveryRunsIfItsFreeTextIsSafeAndIsHeldOtherwise(t *testing.T) {
 				t.Errorf("%s: screened %v", name, asked)
 			}
 			if d.Outcome == Held {
-				if len(jobs) != 0 || len(notes) != 1 || !strings.Contains(notes[0], "github-ci") || (strings.Contains(c.want, "branch") || c.want == unreadable) != strings.Contains(notes[0], "branch") || d.Ended.IsZero() {
+				if len(jobs) != 0 || len(notes) != 1 || !strings.Contains(notes[0], "github-ci") ||
+					(strings.Contains(c.want, "branch") || c.want == unreadable) != strings.Contains(notes[0], "branch") || d.Ended.IsZero() {
 					t.Errorf("%s: ran %+v, told %q, %+v", name, jobs, notes, d)
 				}
 			} else if len(jobs) != 1 || jobs[0].Spec.ID != c.id || len(jobs[0].Payload.Data) != strings.Count(c.body, ":\"") ||

@@ -131,58 +131,16 @@ func TestWhatASenderGetsWrongIsNamed(t *testing.T) {
 	}
 }
 
-const pushSpec = `---
-id: push
-verify: github
-secret-env: GITHUB_WEBHOOK_SECRET
-fields:
-  type: object
-  required: [ref, repository]
-  properties:
-    ref: {type: string}
-    repository: {type: object, required: [full_name], properties: {full_name: {type: string, maxLength: 100}}}
-    commits: {type: array, items: {type: object, properties: {message: {type: string}, added: {}}}}
----
-Something was pushed to {ref}.
-`
-
-const paySpec = `---
-id: pay
-verify: stripe
-secret-env: STRIPE_WEBHOOK_SECRET
-fields: {type: object, properties: {type: {enum: [invoice.paid]}}}
----
-A payment: {type}.
-`
-
-const chatSpec = `---
-id: chat
-verify: slack
-secret-env: SLACK_SIGNING_SECRET
-fields: {type: object, properties: {type: {type: string}}}
----
-Slack says {type}.
-`
-
-const thirdSpec = `---
-id: third
-verify: hmac-sha256
-secret-env: THIRD_SECRET
-signature-header: X-Third
-delivery-header: X-Third-Id
-fields: {type: object, properties: {n: {type: integer}}}
----
-It is {n}.
-`
-
-const unsetSpec = `---
-id: unset
-verify: gitlab
-secret-env: GITLAB_WEBHOOK_TOKEN
-fields: {type: object}
----
-GitLab calls.
-`
+// senderSpecs are webhooks with verify and secret-env, more lines, fields, and a body.
+var senderSpecs = map[string][5]string{
+	"push": {github, "GITHUB_WEBHOOK_SECRET", "", `{type: object, required: [ref, repository], properties: {ref: {type: string},
+    repository: {type: object, required: [full_name], properties: {full_name: {type: string, maxLength: 100}}},
+    commits: {type: array, items: {type: object, properties: {message: {type: string}, added: {}}}}}}`, "Something was pushed to {ref}."},
+	"pay":   {stripe, "STRIPE_WEBHOOK_SECRET", "", "{type: object, properties: {type: {enum: [invoice.paid]}}}", "A payment: {type}."},
+	"chat":  {slack, "SLACK_SIGNING_SECRET", "", "{type: object, properties: {type: {type: string}}}", "Slack says {type}."},
+	"third": {hmac256, "THIRD_SECRET", "signature-header: X-Third\ndelivery-header: X-Third-Id\n", "{properties: {n: {type: integer}}}", "It is {n}."},
+	"unset": {gitlab, "GITLAB_WEBHOOK_TOKEN", "", "{type: object}", "GitLab calls."},
+}
 
 const ofSender = "a-long-secret-of-a-sender"
 
@@ -190,8 +148,9 @@ const ofSender = "a-long-secret-of-a-sender"
 func newSenders(t testing.TB) *rig {
 	t.Helper()
 	d := storetest.Dir(t)
-	for name, text := range map[string]string{"push": pushSpec, "pay": paySpec, "chat": chatSpec, "third": thirdSpec, "unset": unsetSpec, "fixed": fixedSpec} {
-		put(t, d, name+".md", text)
+	put(t, d, "fixed.md", fixedSpec)
+	for id, s := range senderSpecs {
+		put(t, d, id+".md", fmt.Sprintf("---\nid: %s\nverify: %s\nsecret-env: %s\n%sfields: %s\n---\n%s\n", id, s[0], s[1], s[2], s[3], s[4]))
 	}
 	return rigOn(t, d, withSecrets)
 }
@@ -251,12 +210,11 @@ func TestALargePayloadOfAVerifiedSenderIsReadAndCutToWhatTheFileDeclares(t *test
 	if w := r.serve(chunked); w.Code != http.StatusAccepted {
 		t.Errorf("chunked: %d %s", w.Code, w.Body)
 	}
-	for name, request := range map[string]*http.Request{"one byte more": r.signed(t, "push", body(MaxSigned+1)), "one byte more, chunked": r.signed(t, "push", body(MaxSigned+1))} {
-		if strings.HasSuffix(name, "chunked") {
-			request.ContentLength = -1
-		}
+	for _, length := range []int64{MaxSigned + 1, -1} {
+		request := r.signed(t, "push", body(MaxSigned+1))
+		request.ContentLength = length
 		if w := r.serve(request); w.Code != http.StatusRequestEntityTooLarge {
-			t.Errorf("%s: %d %s", name, w.Code, w.Body)
+			t.Errorf("one byte more, with the length %d: %d %s", length, w.Code, w.Body)
 		}
 	}
 	long := `{"ref":"` + strings.Repeat("x", MaxBody) + `","repository":{"full_name":"ann/garden"}}`
@@ -400,8 +358,8 @@ func TestTheSecretOfASenderIsNeverInTheFile(t *testing.T) {
 		"verify: github\nsecret-env: A_SECRET\nsignature-header: \"a: b\"":                  "signature-header must be the name of a header",
 		"verify: hmac-sha256\nsecret-env: A_SECRET\nsignature-header: \"a: b\"":             "signature-header must be the name of a header",
 		"verify: github\nsecret-env: A_SECRET\ndelivery-header: " + strings.Repeat("x", 65): "delivery-header must be the name of a header",
-		"verify: stripe\nsecret-env: A_SECRET\ndelivery-header: X-Id":                       "has no effect with verify: stripe",
-		"secret-env: A_SECRET":                                                              "secret-env has no effect without verify",
+		"verify: stripe\nsecret-env: A_SECRET\ndelivery-header: X-Id":                       fmt.Sprintf(msgSignedID, stripe),
+		"secret-env: A_SECRET":                                                              fmt.Sprintf(msgNeedsVerify, "secret-env"),
 		"verify: github\nsecret-env: A_SECRET\nsecret: hunter2hunter2":                      "does not belong into this file",
 		"verify: gitlab\nsecret-env: A_SECRET\nGitLab-Token: hunter2hunter2":                "does not belong into this file",
 		"api-key: hunter2hunter2":                                                           "does not belong into this file",
@@ -418,7 +376,7 @@ func TestTheSecretOfASenderIsNeverInTheFile(t *testing.T) {
 			t.Errorf("the message shows the secret: %s", problems[0].Message)
 		}
 		unused, last := strings.Contains(want, "no effect"), 4+strings.Count(lines, "\n")
-		if routines.HasErrors(problems) == unused || unused && problems[0].Line != last {
+		if routines.HasErrors(problems) == unused || unused && (problems[0].Line != last || problems[0].Message != want) {
 			t.Errorf("%s: %+v", lines, problems)
 		}
 	}
