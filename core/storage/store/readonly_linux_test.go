@@ -125,6 +125,11 @@ func TestWhatACrashCouldUndoIsAnError(t *testing.T) {
 			t.Error(err)
 		}
 	})
+	// What is appended to this file is the name of the thread, and no disk has it.
+	testkit.Must(t, os.Symlink("/proc/self/comm", d.Path("open/comm")))
+	if err := d.Append("open/comm", []byte("store")); !errors.Is(err, unix.EINVAL) {
+		t.Errorf("append what cannot be synced: %v", err)
+	}
 	// File systems that cannot sync folders do not concern the user.
 	if err := SyncFolder("/proc"); err != nil {
 		t.Error(err)
