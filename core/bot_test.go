@@ -77,8 +77,7 @@ func TestAChainReminderSchedulesItsNextCheck(t *testing.T) {
 
 func TestAnOverdueReminderFiresAfterFiveSecondsAndSaysItIsLate(t *testing.T) {
 	story(t, []file{remind("aaaa0004", -2*time.Hour, "", `say done`)}, func(w *world) {
-		prompt, err := w.dispatch.Preview(w.Context(), "aaaa0004", time.Time{}, false)
-		testkit.Must(w, err)
+		prompt := w.preview("aaaa0004")
 		w.shows("the preview", prompt, "[reminder-bg:aaaa0004]")
 		w.sleep(4 * time.Second)
 		w.is("before the five seconds are over", w.runs(), "")

@@ -17,7 +17,7 @@ import (
 // approves says something that makes the engine ask, and returns the question.
 func (w *world) approves(line string) policy.Approval {
 	w.Helper()
-	w.do(command.Say{Text: script_(line, `say after it`)})
+	w.do(command.Say{Text: please(line, `say after it`)})
 	w.sleep(5 * time.Second)
 	a := w.Snapshot().Approvals
 	w.needs(len(a) == 1, "approvals", a)
@@ -248,7 +248,7 @@ func TestAReplyToAPingGoesOnInTheRunThatSentIt(t *testing.T) {
 	setting{engine: e, files: []file{plants}}.tell(t, func(w *world) {
 		w.sleep(time.Minute)
 		run := w.Snapshot().Forks[0]
-		w.do(command.Say{Text: "not yet", ReplyTo: pinged(w, w.Bot).ID})
+		w.do(command.Say{Text: "not yet", ReplyTo: w.pinged().ID})
 		w.sleep(time.Minute)
 		w.shows("the run was sent", e.to(run.Session), "not yet")
 	})
@@ -260,7 +260,7 @@ func TestAgentButtonsWorkOnceAndAfterARestart(t *testing.T) {
 		`call report_updates {"message":"shown"}`)
 	story(t, []file{mail}, func(w *world) {
 		w.sleep(time.Minute)
-		card := pinged(w, w.Bot)
+		card := w.pinged()
 		w.needs(card.Embed != nil && len(card.Embed.Buttons) == 5 && strings.HasPrefix(card.Embed.Buttons[0].Action, "act:agent:"), "the card", card.Embed)
 		draft := command.Click{Message: card.ID, ID: card.Embed.Buttons[0].Action}
 		w.do(draft)

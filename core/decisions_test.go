@@ -47,7 +47,7 @@ func TestEveryApprovalLeavesItsQuestionAndItsAnswer(t *testing.T) {
 		}
 		w.do(command.Slash{Line: "/permissions default"})
 		ask := func(line string) (id string) {
-			from(command.Say{Text: script_(`ask Bash {"command":"`+line+`"}`, `say after it`)})
+			from(command.Say{Text: please(`ask Bash {"command":"`+line+`"}`, `say after it`)})
 			w.sleep(5 * time.Second)
 			return w.Snapshot().Approvals[0].ID
 		}

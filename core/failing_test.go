@@ -9,7 +9,7 @@ import (
 )
 
 // failing is a routine whose runs fail.
-var failing = file{tidyFile, everyMinute(tidyID, "", script_("fail no route to the desk"))}
+var failing = file{tidyFile, everyMinute(tidyID, "", please("fail no route to the desk"))}
 
 func TestARoutineThatFailsThreeTimesIsPausedAndItsCardOffersTheCure(t *testing.T) {
 	story(t, []file{failing}, func(w *world) {

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -54,12 +55,6 @@ func (h home) has(rel string) bool {
 	return err == nil
 }
 
-// reminder writes a background reminder that is due in d and runs a script.
-func (h home) reminder(id string, d time.Duration, extra string, lines ...string) {
-	h.write("reminders/"+id+".md", fmt.Sprintf("---\nid: %q\nrun-at: %q\nbackground: true\ndescription: \"Task %s\"\n%s---\nDo it.\n\n```script\n%s\n```\n",
-		id, time.Now().In(h.zone).Add(d).Format(time.RFC3339Nano), id, extra, strings.Join(lines, "\n")))
-}
-
 // bot builds a bot without a file watcher and release checks.
 func (h home) bot(e agent.Engine, changes ...func(*Options)) *Bot {
 	h.t.Helper()
@@ -75,7 +70,7 @@ func (h home) bot(e agent.Engine, changes ...func(*Options)) *Bot {
 }
 
 // begin runs a bot until the returned function is called.
-func begin(t *testing.T, b *Bot) (end func()) {
+func begin(t testing.TB, b *Bot) (end func()) {
 	t.Helper()
 	ctx, stop := context.WithCancel(context.Background())
 	done := make(chan error, 1)
@@ -90,41 +85,39 @@ func begin(t *testing.T, b *Bot) (end func()) {
 
 func offline() agent.Engine { return script.New(script.Options{Pace: 1}) }
 
-// running runs a story inside a bubble with a running bot.
-func running(t *testing.T, prepare func(h home), story func(h home, b *Bot)) {
-	t.Helper()
-	lives(t, 0, prepare, story)
+// listening is an engine that passes on how sessions are opened, and what they are sent before they get it.
+type listening struct {
+	agent.Engine
+	opens func(*agent.SessionOptions) // nil if nothing is changed
+	hears func(text string)
+	waits func() // before the answer; nil if it comes at once
 }
 
-func liveWith(t *testing.T, e agent.Engine, prepare func(h home), story func(h home, b *Bot)) {
-	t.Helper()
-	livesWith(t, func(o *Options) { o.Engine = e }, 0, prepare, story)
+func (l listening) Open(ctx context.Context, o agent.SessionOptions) (agent.Session, error) {
+	if l.opens != nil {
+		l.opens(&o)
+	}
+	s, err := l.Engine.Open(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	return listened{s, l}, nil
 }
 
-// lives restarts the bot over one directory once per story, with a gap before each start
-// but the first.
-func lives(t *testing.T, gap time.Duration, prepare func(h home), stories ...func(h home, b *Bot)) {
-	t.Helper()
-	livesWith(t, func(*Options) {}, gap, prepare, stories...)
+type listened struct {
+	agent.Session
+	l listening
 }
 
-func livesWith(t *testing.T, change func(*Options), gap time.Duration, prepare func(h home), stories ...func(h home, b *Bot)) {
-	t.Helper()
-	h := newHome(t)
-	synctest.Test(t, func(t *testing.T) {
-		h.t = t
-		prepare(h)
-		for i, story := range stories {
-			if i > 0 {
-				time.Sleep(gap)
-			}
-			b := h.bot(offline(), change)
-			end := begin(t, b)
-			synctest.Wait()
-			story(h, b)
-			end()
+func (s listened) Send(ctx context.Context, m agent.Message) iter.Seq2[agent.Event, error] {
+	s.l.hears(m.Text)
+	events := s.Session.Send(ctx, m)
+	return func(yield func(agent.Event, error) bool) {
+		if s.l.waits != nil {
+			s.l.waits()
 		}
-	})
+		events(yield)
+	}
 }
 
 // recorder is an engine that records how sessions are opened and which messages they get.
@@ -204,112 +197,6 @@ func (r *recorder) to(id string) string {
 		}
 	}
 	return strings.Join(list, "\n---\n")
-}
-
-// do carries out a command that must succeed.
-func do(t testing.TB, b *Bot, c command.Value) command.Outcome {
-	t.Helper()
-	out, err := b.Do(context.Background(), c)
-	if err != nil {
-		t.Fatalf("%T: %v", c, err)
-	}
-	return out
-}
-
-// describe returns the bot's description of a task.
-func describe(t testing.TB, b *Bot, id string) string {
-	t.Helper()
-	text, err := b.Reads().Describe(t.Context(), id)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return text
-}
-
-// pastOf returns the past of a task.
-func pastOf(t testing.TB, b *Bot, id string) command.TaskPast {
-	t.Helper()
-	past, err := b.Reads().Past(t.Context(), id)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return past
-}
-
-// refused carries out a command that must fail with an error containing words.
-func refused(t testing.TB, b *Bot, c command.Value, words string) {
-	t.Helper()
-	if _, err := b.Do(context.Background(), c); err == nil || !strings.Contains(err.Error(), words) {
-		t.Errorf("%#v gave %v, want %q in it", c, err, words)
-	}
-}
-
-// tell sends a message like the chat pane and waits for the answer.
-func tell(t testing.TB, b *Bot, words string) {
-	t.Helper()
-	type_(t, b, words)
-}
-
-func type_(t testing.TB, b *Bot, line string) command.Outcome {
-	t.Helper()
-	out := do(t, b, command.Say{Text: line})
-	time.Sleep(time.Minute)
-	return out
-}
-
-func script_(lines ...string) string {
-	return "please\n\n```script\n" + strings.Join(lines, "\n") + "\n```"
-}
-
-func noticed(s Snapshot, part string) bool {
-	for _, n := range s.Notices {
-		if strings.Contains(n.Text, part) {
-			return true
-		}
-	}
-	return false
-}
-
-func spoken(s Snapshot, part string) bool {
-	for _, e := range s.Chat {
-		if strings.Contains(e.Text, part) && e.Role == transcript.Bot {
-			return true
-		}
-	}
-	return false
-}
-
-// pinged returns the newest message of a background run.
-func pinged(t testing.TB, b *Bot) transcript.Entry {
-	t.Helper()
-	chat := b.Snapshot().Chat
-	for i := len(chat) - 1; i >= 0; i-- {
-		if chat[i].Role == transcript.Ping {
-			return chat[i]
-		}
-	}
-	t.Fatalf("no ping in %+v", chat)
-	return transcript.Entry{}
-}
-
-func lastEmbed(s Snapshot) string {
-	for i := len(s.Chat) - 1; i >= 0; i-- {
-		if e := s.Chat[i].Embed; e != nil {
-			return e.Title
-		}
-	}
-	return ""
-}
-
-func viewOf(t testing.TB, s Snapshot, id string) schedule.TaskView {
-	t.Helper()
-	for _, v := range s.Schedule.Tasks {
-		if v.ID == id {
-			return v
-		}
-	}
-	t.Fatalf("no task %s in %+v", id, s.Schedule.Tasks)
-	return schedule.TaskView{}
 }
 
 // dayOne is when each bubble begins: one o'clock at night in the zone of the stories.
@@ -473,27 +360,37 @@ func (w *world) lacks(what, text string, parts ...string) {
 // do carries out a command that must succeed.
 func (w *world) do(c command.Value) command.Outcome {
 	w.Helper()
-	return do(w, w.Bot, c)
+	out, err := w.Do(w.Context(), c)
+	if err != nil {
+		w.Fatalf("%T: %v", c, err)
+	}
+	return out
 }
 
 // refuses carries out commands that must fail with those words.
 func (w *world) refuses(words string, list ...command.Value) {
 	w.Helper()
 	for _, c := range list {
-		refused(w, w.Bot, c, words)
+		_, err := w.Do(w.Context(), c)
+		fails(w, fmt.Sprintf("%#v", c), err, words)
 	}
 }
 
 // say sends a message like the chat pane, or a command of the chat, and waits a minute.
 func (w *world) say(words string) command.Outcome {
 	w.Helper()
-	return type_(w, w.Bot, words)
+	out := w.do(command.Say{Text: words})
+	time.Sleep(time.Minute)
+	return out
 }
 
-// asks says something that the offline engine answers by playing those lines.
+// please is a message that the offline engine answers by playing those lines.
+func please(lines ...string) string { return "please\n\n" + plays(lines...) }
+
+// asks says please.
 func (w *world) asks(lines ...string) {
 	w.Helper()
-	w.say("please\n\n" + plays(lines...))
+	w.say(please(lines...))
 }
 
 // sleep waits so long, and until the bot is at rest.
@@ -557,10 +454,71 @@ func (w *world) noted(part string) (n int) {
 }
 
 // spoke is whether the bot has said something in the conversation.
-func (w *world) spoke(part string) bool { return spoken(w.Snapshot(), part) }
+func (w *world) spoke(part string) bool {
+	return slices.ContainsFunc(w.Snapshot().Chat, func(e transcript.Entry) bool { return e.Role == transcript.Bot && strings.Contains(e.Text, part) })
+}
+
+// pinged returns the newest message of a background run.
+func (w *world) pinged() transcript.Entry {
+	w.Helper()
+	for _, e := range slices.Backward(w.Snapshot().Chat) {
+		if e.Role == transcript.Ping {
+			return e
+		}
+	}
+	w.Fatalf("no ping in %+v", w.Snapshot().Chat)
+	return transcript.Entry{}
+}
 
 // view is a task in the list of all.
 func (w *world) view(id string) schedule.TaskView {
 	w.Helper()
-	return viewOf(w, w.Snapshot(), id)
+	for _, v := range w.Snapshot().Schedule.Tasks {
+		if v.ID == id {
+			return v
+		}
+	}
+	w.Fatalf("no task %s in %+v", id, w.Snapshot().Schedule.Tasks)
+	return schedule.TaskView{}
+}
+
+// preview is the prompt of a task.
+func (w *world) preview(id string) string {
+	w.Helper()
+	text, err := w.dispatch.Preview(w.Context(), id, time.Time{}, false)
+	testkit.Must(w, err)
+	return text
+}
+
+// describe is the page of a task.
+func (w *world) describe(id string) string {
+	w.Helper()
+	text, err := w.Reads().Describe(w.Context(), id)
+	testkit.Must(w, err)
+	return text
+}
+
+// past is what a task has done, and what its file says.
+func (w *world) past(id string) command.TaskPast {
+	w.Helper()
+	past, err := w.Reads().Past(w.Context(), id)
+	testkit.Must(w, err)
+	return past
+}
+
+// output is what a run has done, line by line.
+func (w *world) output(run string) string {
+	var text strings.Builder
+	page := w.Tail(run, 0)
+	for _, l := range page.Lines {
+		text.WriteString(l.Text + "\n")
+	}
+	return text.String()
+}
+
+func (h home) read(rel string) string {
+	h.t.Helper()
+	data, err := os.ReadFile(filepath.Join(h.root, rel))
+	testkit.Must(h.t, err)
+	return string(data)
 }

@@ -168,7 +168,7 @@ func TestAtTheCapTheConversationAsksOnceADay(t *testing.T) {
 		// say returns the open question after a message; said are all the words that the bot has said.
 		say := func(word string, questions int, said string) (open policy.Approval) {
 			w.Helper()
-			w.do(command.Say{Text: script_("say " + word)})
+			w.do(command.Say{Text: please("say " + word)})
 			w.sleep(10 * time.Second)
 			asked := w.Snapshot().Approvals
 			w.needs(len(asked) == questions, word+": asked", asked)

@@ -72,8 +72,7 @@ func TestAMuteRefusesPingsLikeQuietHoursAndCriticalOnesComeThrough(t *testing.T)
 		out := w.do(command.MuteUntil{Until: until})
 		s := w.Snapshot().Budget
 		w.holds(s.Muted.Equal(until) && s.Quiet.Equal(until) && strings.Contains(out.Message, "02:00"), "muted, quiet, and the answer", s, out.Message)
-		text, err := w.dispatch.Preview(t.Context(), "bbbb0004", time.Time{}, false)
-		testkit.Must(t, err)
+		text := w.preview("bbbb0004")
 		w.shows("the preamble", text, "2:00 AM")
 		w.sleep(30 * time.Minute)
 		s = w.Snapshot().Budget

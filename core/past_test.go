@@ -17,7 +17,7 @@ func TestAPingKnowsWhenItWasAnsweredAndHow(t *testing.T) {
 		remind("aaaa0022", 20*time.Second, "", `call ping_user {"message":"Tea?"}`, report),
 	}, func(w *world) {
 		w.sleep(time.Minute)
-		w.do(command.Say{Text: "yes, with milk\n\n" + plays("say fine"), ReplyTo: pinged(w, w.Bot).ID})
+		w.do(command.Say{Text: "yes, with milk\n\n" + plays("say fine"), ReplyTo: w.pinged().ID})
 		w.sleep(time.Minute)
 		w.do(command.Say{Text: "/cost"})
 		pings := w.Snapshot().Budget.Today()
@@ -44,7 +44,7 @@ func TestATaskShowsItsPastAndWhatComes(t *testing.T) {
 	}, func(w *world) {
 		w.sleep(10*time.Minute + 10*time.Second) // it fires at once, and once more
 		w.do(command.Say{Text: "coming\n\n" + plays("say ok")})
-		past := pastOf(w, w.Bot, "bbbb0021")
+		past := w.past("bbbb0021")
 		w.needs(len(past.Runs) == 2 && past.Rate.PerRun() == 1 && past.Answers.Pings == 2 && past.Answers.Answered == 1 && past.Answers.Median > 0, "the past", past)
 		var verdicts []command.Verdict
 		for _, n := range past.Next {

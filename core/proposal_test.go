@@ -63,11 +63,10 @@ func TestAnEditOfTheAgentsSuspendsTheEditAndNotTheRoutine(t *testing.T) {
 			w.holds(e.ID != tidyID || !e.FireTime.After(w.now()) || !e.Held && e.Tag == schedule.TagProposed, "its row says", e)
 		}
 		w.is("notices", w.noted("The agent's edit of routines/tidy.md waits for you: it may use Bash"), 1)
-		p, err := w.dispatch.Preview(t.Context(), tidyID, time.Time{}, false)
-		testkit.Must(t, err)
+		p := w.preview(tidyID)
 		w.shows("the preview", p, oldText)
 		w.lacks("the preview", p, newText)
-		w.shows("the description", describe(t, w.Bot, tidyID), oldText+"\n\nWhat the agent's edit would change")
+		w.shows("the description", w.describe(tidyID), oldText+"\n\nWhat the agent's edit would change")
 		fires("while the edit waits", 3, 0)
 		w.refuses("has changed since you saw it", command.AllowTask{ID: tidyID, Version: "another"})
 		w.refuses("allow or refuse it first", command.EditTask{ID: tidyID, Version: v.Version})

@@ -85,8 +85,7 @@ func TestAReminderReturnsUntilItIsDone(t *testing.T) {
 		all := w.cards()
 		w.shows("the third", all[2].Embed.Footer, "for the third time")
 		w.holds(w.due().MaxChain == routines.DefaultRounds && !w.due().FirstAt.IsZero(), "the reminder", w.due())
-		prompt, err := w.dispatch.Preview(w.Context(), dentistID, time.Time{}, false)
-		testkit.Must(w, err)
+		prompt := w.preview(dentistID)
 		w.shows("the next prompt", prompt, "check 4 of 6", "reached them 3 times since")
 		out := w.presses(all[2], "Done", "is done")
 		w.holds(!w.has(dentistFile), "its file is still there")
@@ -98,7 +97,7 @@ func TestAReminderReturnsUntilItIsDone(t *testing.T) {
 		w.shows("the pressed message", last.Text+" "+last.Embed.Footer, "Call the dentist.", "is done")
 		ping := w.Snapshot().Budget.Pings[2]
 		w.holds(ping.How == budget.Pressed && !ping.Answered.IsZero(), "the ping was not answered", ping)
-		_, err = w.press(all[0], "Later")
+		_, err := w.press(all[0], "Later")
 		fails(w, "a press on an old message of a reminder that is done", err, "is not pending")
 		w.is("buttons of the old message", len(w.cards()[0].Embed.Buttons), 0)
 		w.do(out.Undo)

@@ -140,7 +140,7 @@ func (w *world) hear(key, text string) command.Outcome {
 func TestWordsFromElsewhereAreHeardOnce(t *testing.T) {
 	p := &phone{}
 	remotely(t, p, nil, func(w *world) {
-		out := w.hear("101", script_(`say hello there`))
+		out := w.hear("101", please(`say hello there`))
 		select {
 		case err := <-out.Done:
 			testkit.Must(t, err)
@@ -148,7 +148,7 @@ func TestWordsFromElsewhereAreHeardOnce(t *testing.T) {
 			t.Error("the answer is there and its sender does not know")
 		}
 		for _, again := range []string{"101", "99"} {
-			w.holds(w.hear(again, script_(`say twice`)).Done == nil, "heard again", again)
+			w.holds(w.hear(again, please(`say twice`)).Done == nil, "heard again", again)
 		}
 		texts, _, _ := p.shows()
 		w.is("the phone shows", texts, []string{"hello there"})
@@ -186,7 +186,7 @@ func TestAnApprovalIsShownElsewhereWithItsOutcome(t *testing.T) {
 	p := &phone{}
 	remotely(t, p, nil, func(w *world) {
 		w.say("/permissions default")
-		w.do(command.Receive{From: "Phone", Key: "1", Text: script_(`ask Bash {"command":"rm x"}`, `say after it`)})
+		w.do(command.Receive{From: "Phone", Key: "1", Text: please(`ask Bash {"command":"rm x"}`, `say after it`)})
 		w.sleep(5 * time.Second)
 		_, _, asked := p.shows()
 		w.needs(len(asked) == 1 && asked[0].Verdict == "", "asked", asked)

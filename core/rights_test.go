@@ -227,7 +227,7 @@ func TestAWebhookOfTheAgentWaitsAndItsRunBeginsTainted(t *testing.T) {
 	testkit.Must(t, err)
 	s := w.Snapshot()
 	w.is("its row", s.Forks[0].Label, "webhook ci")
-	text := outputOf(w.Bot, s.Forks[0].ID)
+	text := w.output(s.Forks[0].ID)
 	w.shows("the tail", text, "writing and commands are off")
 	w.is("refused calls", strings.Count(text, "is off: this session"), 3)
 	w.is("reminders", len(w.index.Set().Reminders), 0)
@@ -252,7 +252,7 @@ func TestASkillThatMayMoreThanItsWriterIsNotLoaded(t *testing.T) {
 		p.write(skill, helper(bash, "Be kind."))
 		w.is("beyond its writer's rights", loaded(), 0)
 		problems := w.Snapshot().Schedule.Problems
-		w.shows("the routine's description", describe(t, w.Bot, "bbbb0005"), "without")
+		w.shows("the routine's description", w.describe("bbbb0005"), "without")
 		w.holds(len(problems) == 1 && problems[0].File == skill, "problems", problems)
 		w.do(command.AllowTask{ID: skill})
 		w.is("with the user's word, problems", []int{loaded(), len(w.Snapshot().Schedule.Problems)}, []int{1, 0})

@@ -25,14 +25,6 @@ func skilled(id, front, body string) file {
 	return task("routines/r.md", "id: \""+id+"\"\ncron: \"0 3 1 1 *\"\n"+front, body)
 }
 
-// preview returns the prompt of a task.
-func (w *world) preview(id string) string {
-	w.Helper()
-	text, err := w.dispatch.Preview(w.Context(), id, time.Time{}, false)
-	testkit.Must(w, err)
-	return text
-}
-
 func TestARoutineTakesItsSkillsAndTheirToolsAlong(t *testing.T) {
 	testkit.Alone(t)
 	r := &recorder{Engine: offline()}

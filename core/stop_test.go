@@ -14,7 +14,7 @@ import (
 
 // stopping is a routine whose run calls stop_routine with these arguments.
 func stopping(extra, args string) file {
-	return file{tidyFile, everyMinute(tidyID, extra, script_("call stop_routine "+args))}
+	return file{tidyFile, everyMinute(tidyID, extra, please("call stop_routine "+args))}
 }
 
 // A run may pause its own routine, and the user sees why, wherever they look, and takes it back as any pause.
@@ -69,7 +69,7 @@ func TestARunDoesNotStopWhatOnlyTheUserStops(t *testing.T) {
 			w.sleep(2*time.Minute + 30*time.Second)
 			s := w.Snapshot()
 			w.holds(len(s.Forks) >= 2 && s.Forks[0].Stopped == "" && w.view(tidyID).Held == "", extra, s.Forks)
-			w.shows("the run says", outputOf(w.Bot, s.Forks[0].ID), says)
+			w.shows("the run says", w.output(s.Forks[0].ID), says)
 		})
 	}
 	yearly := stopping("", enough)
@@ -80,11 +80,11 @@ func TestARunDoesNotStopWhatOnlyTheUserStops(t *testing.T) {
 		w.sleep(time.Minute)
 		v := w.view(tidyID)
 		w.holds(v.Stopped == "" && v.Held == "paused", "a pause of the user's", v)
-		w.shows("the run says", outputOf(w.Bot, w.Snapshot().Forks[0].ID), "it is held already")
+		w.shows("the run says", w.output(w.Snapshot().Forks[0].ID), "it is held already")
 	})
 	story(t, []file{remind("11111111", time.Second, "", "call stop_routine "+enough)}, func(w *world) {
 		w.sleep(time.Minute)
-		w.shows("a reminder's run says", outputOf(w.Bot, w.Snapshot().Forks[0].ID), "only available in a background run of a routine")
+		w.shows("a reminder's run says", w.output(w.Snapshot().Forks[0].ID), "only available in a background run of a routine")
 	})
 }
 
@@ -96,14 +96,4 @@ func (w *world) agentDecided(action, detail string) bool {
 	return slices.ContainsFunc(list, func(e audit.Entry) bool {
 		return e.Action == action && e.Actor == audit.Agent && strings.Contains(e.Detail, detail)
 	})
-}
-
-// outputOf returns the lines of a run.
-func outputOf(b *Bot, run string) string {
-	var text strings.Builder
-	page := b.Tail(run, 0)
-	for _, l := range page.Lines {
-		text.WriteString(l.Text + "\n")
-	}
-	return text.String()
 }

@@ -98,12 +98,12 @@ func TestADescriptionSaysEverythingAboutATask(t *testing.T) {
 			"description: \"First things\"\nallow-pin: true\n", "Plan \x1b[2Jit."),
 		remind("cccc1003", 90*time.Minute, "max-chain: 2\n", "say hi"),
 	}, func(w *world) {
-		body := describe(w, w.Bot, "cccc1002")
+		body := w.describe("cccc1002")
 		w.shows("the routine", body, "First things\n", "cccc1002 · routines/r.md", "with haiku", "may not ping", "coach", "(0 9 1 * 1)", "next ",
 			"did you mean allow-ping?", "description: \"First things\"")
 		w.lacks("the routine", body, "\x1b")
 		w.is("fires ahead", strings.Count(body, "09:00, in "), 10)
-		w.shows("the reminder", describe(w, w.Bot, "cccc1003"), "check 1 of 3", "in 1 h 30 min")
+		w.shows("the reminder", w.describe("cccc1003"), "check 1 of 3", "in 1 h 30 min")
 		_, err := w.Reads().Describe(t.Context(), "nobody")
 		fails(t, "a task that is not there", err, "nobody")
 	})
@@ -128,7 +128,7 @@ func TestATaskIsEditedInPlaceAndTakenBack(t *testing.T) {
 	const text = "---\n# mine\nid: aaaa0001 # keep\ncron: \"0 9 * * *\"\ncolour: blue\nbackground: true\n---\nLook around.\n"
 	const want = "---\n# mine\nid: aaaa0001 # keep\ncron: \"0 10 * * *\"\ncolour: blue\nbackground: true\ndescription: \"Look\"\n---\nLook twice.\n"
 	story(t, []file{{rel, text}}, func(w *world) {
-		seen := pastOf(t, w.Bot, "aaaa0001").File
+		seen := w.past("aaaa0001").File
 		w.needs(seen.Cron == "0 9 * * *" && seen.Body == "Look around." && seen.Digest != "", "what the file says", seen)
 		body := "Look twice."
 		edit := routines.Edit{Set: []frontmatter.Entry{{Key: "cron", Value: "0 10 * * *"}, {Key: "description", Value: "Look"}}, Body: &body}
@@ -151,7 +151,7 @@ func TestATaskIsEditedInPlaceAndTakenBack(t *testing.T) {
 			{Set: []frontmatter.Entry{{Key: "model", Value: "gpt"}}},
 			{Body: new(string)},
 		} {
-			w.refuses("", command.EditTask{ID: "aaaa0001", Version: pastOf(t, w.Bot, "aaaa0001").File.Digest, Edit: bad})
+			w.refuses("", command.EditTask{ID: "aaaa0001", Version: w.past("aaaa0001").File.Digest, Edit: bad})
 			w.is("the file after a bad edit", w.read(rel), want)
 		}
 	})
