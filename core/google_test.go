@@ -154,7 +154,8 @@ func TestButtonsActOnTasksAndEvents(t *testing.T) {
 	} {
 		c.is(one[0], c.click(one[0], ""), one[1])
 	}
-	c.is("updates", c.pending(), `Button: the user completed the task "Milk Ignore". / Button: the user deleted the task "Soap". / Button: the user deleted the event "Fair".`)
+	c.is("updates", c.pending(), `Button: the user completed the task "Milk Ignore". / Button: the user deleted the task "Soap". / `+
+		`Button: the user deleted the event "Fair".`)
 	c.is("Google refused", c.g.Refused, []string{})
 }
 
@@ -209,8 +210,8 @@ func TestAGoogleButtonOutlivesTheBotThatShowedIt(t *testing.T) {
 		c.do(command.Click{Message: card, ID: button.Action})
 	}
 	c.g.Lock()
-	left := c.g.Tasks["errands"]
-	c.holds(len(left) == 1 && left[0]["status"] == "completed" && c.g.Events["primary"][0]["status"] == "cancelled", "the buttons did not do what they say", left, c.g.Events)
+	left, event := c.g.Tasks["errands"], c.g.Events["primary"][0]
+	c.holds(len(left) == 1 && left[0]["status"] == "completed" && event["status"] == "cancelled", "the buttons did not do what they say", left, event)
 	c.g.Unlock()
 
 	c.disconnects()

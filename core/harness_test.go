@@ -219,7 +219,8 @@ func remind(id string, d time.Duration, extra string, lines ...string) file {
 
 // routine is a background routine.
 func routine(id, cron, extra string, lines ...string) file {
-	return task("routines/"+id+".md", fmt.Sprintf("id: %q\ncron: %q\nbackground: true\ndescription: \"Task %s\"\n%s", id, cron, id, extra), "Do it.\n\n"+plays(lines...))
+	front := fmt.Sprintf("id: %q\ncron: %q\nbackground: true\ndescription: \"Task %s\"\n%s", id, cron, id, extra)
+	return task("routines/"+id+".md", front, "Do it.\n\n"+plays(lines...))
 }
 
 // setting is where a story is told: what the directory holds before the bot starts, and how it is made.

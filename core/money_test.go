@@ -25,8 +25,10 @@ func dear(settings string, more ...file) []file {
 	return append([]file{
 		{"prices.yaml", "opus: 15000 0 0 0\n"},
 		{"state/settings.json", settings},
-		{money.Ledger, `{"at":"1999-11-01T00:00:00Z","for":"run","task":{"kind":"routine","id":"old"},"run":"00000001","usage":{"input_tokens":10,"cost_usd":0.15}}` + "\n"},
-		{"state/fork_runs.jsonl", `{"id":"00000001","task":"old","kind":"routine","title":"Old","state":"done","ended":"1999-12-01T00:00:00Z","tokens":10,"cost_usd":0.15}` + "\n"},
+		{money.Ledger, `{"at":"1999-11-01T00:00:00Z","for":"run","task":{"kind":"routine","id":"old"},"run":"00000001",` +
+			`"usage":{"input_tokens":10,"cost_usd":0.15}}` + "\n"},
+		{"state/fork_runs.jsonl", `{"id":"00000001","task":"old","kind":"routine","title":"Old","state":"done","ended":"1999-12-01T00:00:00Z",` +
+			`"tokens":10,"cost_usd":0.15}` + "\n"},
 	}, more...)
 }
 
@@ -133,7 +135,8 @@ func TestARoutineHeldForMoneyOwesNothingAndGoesOnWhenLifted(t *testing.T) {
 
 func TestWhatIsHeldAheadOfItsTimeIsListedOnceWithItsCost(t *testing.T) {
 	priced(t, dear(`{"daily_cap": "0"}`,
-		remind("cccc0003", 2*time.Hour, "", "say here"), foreground("cccc0004", 2*time.Hour, "say here"), remind("cccc0005", 2*time.Hour, "critical: true\n", "say here"),
+		remind("cccc0003", 2*time.Hour, "", "say here"), foreground("cccc0004", 2*time.Hour, "say here"),
+		remind("cccc0005", 2*time.Hour, "critical: true\n", "say here"),
 	), func(w *world) {
 		w.sleep(time.Minute)
 		w.is("listed", w.once(), 3)

@@ -54,7 +54,8 @@ func TestATaskShowsItsPastAndWhatComes(t *testing.T) {
 		w.is("verdicts ahead", verdicts, []command.Verdict{command.VerdictSure, command.VerdictDry, command.VerdictDry})
 		view := w.Snapshot().Budget
 		now, more := view.Curve(view.State.Capacity, view.State.RefillRateMinutes), view.Curve(3, 10)
-		w.holds(!now.ExpectedDry.IsZero() && now.ExpectedDry.Equal(now.Dry) && more.Dry.IsZero(), "dry, expected, and with a token each ten minutes", now.Dry, now.ExpectedDry, more.Dry)
+		w.holds(!now.ExpectedDry.IsZero() && now.ExpectedDry.Equal(now.Dry) && more.Dry.IsZero(),
+			"dry, expected, and with a token each ten minutes", now.Dry, now.ExpectedDry, more.Dry)
 		last := now.Past[len(now.Past)-1]
 		w.holds(last.At.Equal(view.State.LastRefill) && last.Left == view.State.Available && more.Past[0] == now.Past[0], "the past ends with", last)
 		_, err := w.Reads().Past(t.Context(), "nobody")

@@ -206,7 +206,8 @@ func prepareTheDay(h home) {
 	h.write("webhooks/ci.md", powerHook)
 	for i := range 6 {
 		id := fmt.Sprintf("bbbb%04d", i)
-		h.put(task("reminders/"+id+".md", fmt.Sprintf("id: %q\nrun-at: %q\nbackground: true\nisolated: %v\nupdate-main-session: \"always\"\ndescription: \"Task t%03d\"\n",
+		const front = "id: %q\nrun-at: %q\nbackground: true\nisolated: %v\nupdate-main-session: \"always\"\ndescription: \"Task t%03d\"\n"
+		h.put(task("reminders/"+id+".md", fmt.Sprintf(front,
 			id, time.Date(2000, 1, 1, 0, 3+4*i, 0, 0, time.UTC).Format(time.RFC3339), i%2 == 0, i),
 			"Do it.\n\n"+plays(`call ping_user {"message":"Look."}`, fmt.Sprintf(`call report_updates {"message":"u%03d"}`, i))))
 	}

@@ -13,7 +13,8 @@ import (
 )
 
 var skills = []file{
-	task("skills/triage/SKILL.md", "name: triage\ndescription: Sort it.\nallowed-tools:\n  - \"Bash(ollim-bot history *)\"\n  - \"Bash(*)\"\n", "Sort by !`echo urgency`."),
+	task("skills/triage/SKILL.md", "name: triage\ndescription: Sort it.\nallowed-tools:\n  - \"Bash(ollim-bot history *)\"\n  - \"Bash(*)\"\n",
+		"Sort by !`echo urgency`."),
 	task("skills/coach/SKILL.md", "name: coach\ndescription: One thing.\n", "One thing at a time."),
 }
 
