@@ -2,10 +2,12 @@ package core
 
 import (
 	"context"
+	"strings"
 	"testing"
 	"time"
 
 	"ollimbot/core/agent"
+	"ollimbot/core/base/clean"
 	"ollimbot/core/base/testkit"
 	"ollimbot/core/command"
 	"ollimbot/core/safety/audit"
@@ -18,6 +20,7 @@ import (
 func TestTheControlsOfCardsActOnceAndShowWhatIs(t *testing.T) {
 	story(t, []file{routine(tidyID, "0 0 1 6 *", "", "wait 10m")}, func(w *world) {
 		testkit.Must(t, w.journal.Append(budget.Ping{At: w.now(), ID: "p-1", Task: tidyID, Title: "Tidy", Text: "Tidy up?", Kind: "ping"}))
+		long := strings.Repeat("o", 41)
 		for _, c := range []struct {
 			action, data string
 			with         command.Click
@@ -39,6 +42,7 @@ func TestTheControlsOfCardsActOnceAndShowWhatIs(t *testing.T) {
 			{post.CardRun, "", command.Click{Value: "nobody"}, "nobody", false, true},
 			{post.BudgetTo, "", command.Click{Fields: command.Fields{Capacity: "4", Refill: "30"}}, "4", true, false},
 			{post.BudgetTo, "", command.Click{Fields: command.Fields{Capacity: "4", Refill: "half"}}, `write a whole number, not "half"`, false, true},
+			{post.BudgetTo, "", command.Click{Fields: command.Fields{Capacity: long, Refill: "30"}}, `"` + clean.Cut(long, 40) + `"`, false, true},
 			{post.BudgetTo, "", command.Click{Fields: command.Fields{Capacity: "4", Refill: "0"}}, "", false, true},
 			{post.ConfigAll, "", command.Click{}, "", true, false},
 			{post.ConfigGroup, "", command.Click{Value: "nobody"}, textUnknownCard, false, true},
