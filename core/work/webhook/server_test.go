@@ -207,8 +207,8 @@ func TestWhatHasNotBegunAtTheEndRunsAfterTheNextStart(t *testing.T) {
 		if d.Outcome != Accepted || len(r.ran()) != 0 || len(r.noted()) != 0 {
 			t.Errorf("%+v, notes %q", d, r.noted())
 		}
-		if w := r.post("fixed", `{"status":"up"}`); w.Code != http.StatusServiceUnavailable {
-			t.Errorf("after the end: %d", w.Code)
+		if w := r.post("fixed", `{"status":"up"}`); w.Code != http.StatusServiceUnavailable || w.Body.String() != `{"error":"the bot is stopping"}`+"\n" {
+			t.Errorf("after the end: %d %s", w.Code, w.Body)
 		}
 		next := rigOn(t, r.dir, nil)
 		next.start(t, newPipes())
