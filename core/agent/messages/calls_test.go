@@ -9,6 +9,7 @@ import (
 
 	"ollimbot/core/agent"
 	"ollimbot/core/agent/claude/claudetest"
+	"ollimbot/core/agent/messages/provider"
 	"ollimbot/core/base/testkit"
 )
 
@@ -135,6 +136,15 @@ func TestThinkingIsAskedForAsTheModelTakesIt(t *testing.T) {
 		say(b.open(func(o *agent.SessionOptions) { o.Settings = agent.Settings{Model: c.model, Thinking: c.setting} }), "hello")
 		if q := b.sent(0); string(q.Thinking) != c.thinking || string(q.Output) != c.output {
 			t.Errorf("%s with thinking %q asks for %s and %s", c.model, c.setting, q.Thinking, q.Output)
+		}
+	}
+	for _, c := range []struct {
+		setting string
+		budget  int // 0: none
+	}{{"", 0}, {"off", 0}, {"0", 0}, {"adaptive", 10_000}, {"1", 1_024}, {"4000", 4_000}, {"90000", 15_000}} {
+		p := paramsFor(provider.Model{MaxOutput: 30_000, Thinking: provider.Thinking{Style: provider.BudgetThinking}}, c.setting)
+		if (p.Thinking != nil) != (c.budget > 0) || c.budget > 0 && (p.Thinking.Budget != c.budget || p.Thinking.Type != "enabled") {
+			t.Errorf("with thinking %q a budget is %+v", c.setting, p.Thinking)
 		}
 	}
 	if _, err := newBench(t, done).engine.Open(t.Context(), agent.SessionOptions{Settings: agent.Settings{Thinking: "much"}}); err == nil {

@@ -50,9 +50,17 @@ func TestTheFirstRequestLeavesRoomInEveryWindow(t *testing.T) {
 	testkit.Alone(t)
 	for _, window := range []int{4_096, 8_192, 16_384, 32_768} {
 		_, server, open := local(t, dialect.Ollama, dialecttest.Options{}, fmt.Sprintf(", window: %d", window))
-		got := say(open(), script(claudetest.Step{Text: "Good morning."}))
+		s := open()
+		got := say(s, script(claudetest.Step{Text: "Good morning."}))
 		if got.err != nil || got.text != "Good morning." || got.result.IsError {
 			t.Fatalf("%d: %q, %+v, %v", window, got.text, got.result, got.err)
+		}
+		size := 0
+		for _, x := range s.(*session).listed(provider.Model{Window: window}) {
+			size += x.size()
+		}
+		if room := window / toolPart * bytesPerToken; window < narrowWindow && size > room {
+			t.Errorf("%d: tools of %d bytes, with room for %d", window, size, room)
 		}
 		q := server.Requests()[0]
 		t.Logf("window %6d: %5d tokens, %d tools, asked for num_ctx %d", window, q.Bytes/4, len(q.Tools), q.Window)

@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -399,8 +400,8 @@ func (q sent) valid(t testing.TB) {
 	t.Helper()
 	asked := map[any]bool{}
 	for i, m := range q.Messages {
-		if len(m.Content) == 0 {
-			t.Errorf("message %d is empty", i)
+		if len(m.Content) == 0 || !slices.Contains([]string{"user", "assistant", "system"}, m.Role) {
+			t.Errorf("message %d is empty or of %q", i, m.Role)
 		}
 		if m.Role == "assistant" && len(asked) > 0 {
 			t.Errorf("message %d stands before the results of %v", i, asked)

@@ -100,7 +100,12 @@ func troubles() []trouble {
 		{"500 that says not to retry", answers{refusal(500, "api_error", "broken", "x-should-retry", "false")}, "broken", 1, unavailable},
 		{"401", answers{refusal(401, "authentication_error", "invalid x-api-key")}, "ANTHROPIC_API_KEY", 1, unavailable},
 		{"402", answers{refusal(402, "billing_error", "credit")}, "no money left", 1, unavailable},
-		{"model not found", answers{refusal(404, "not_found_error", "model: x")}, "does not know this model", 1, gone},
+		{
+			"model not found",
+			answers{refusal(404, "not_found_error", "model: x")},
+			"the server does not know this model or address: check the model's name, and its base-url or ANTHROPIC_BASE_URL (model: x).", 1, gone,
+		},
+		{"a long text", answers{refusal(400, "invalid_request_error", "a"+strings.Repeat("x", 400))}, "a" + strings.Repeat("x", 298) + "….", 1, gone},
 		{"a bad request", answers{refusal(400, "invalid_request_error", "messages.0: bad")}, "messages.0: bad", 1, gone},
 		{
 			"M7: an empty account was not recognized, so no other engine answered",
@@ -240,7 +245,7 @@ func suffer(t *testing.T, c trouble) {
 	if got.err != nil || got.result.IsError {
 		sees = append(sees, got.fate())
 	}
-	holds(t, "what the user sees", strings.Join(strings.Fields(strings.Join(sees, " ")), " "), c.sees)
+	holds(t, "what the user sees", strings.Join(strings.Fields(strings.Join(sees, " ")), " ")+".", c.sees)
 	if also.text != "" && got.text != also.text || also.result != "" && got.result.Text != also.result || (got.err != nil || got.result.IsError) != also.gone {
 		t.Errorf("the answer is %q, the result %+v, %v", got.text, got.result, got.err)
 	}
