@@ -435,7 +435,8 @@ func TestAClockThatJumpsRepeatsNothingAndLosesNothing(t *testing.T) {
 		{
 			"to 1970, where nothing fires and nothing is missed", "a 0 * * * *|b @ 02:00",
 			"start, sleep 10m, stop, jump -10980d, start, sleep 3h, notes The clock says December…, jump 10980d, sleep 40s",
-			"00:00 a, 03:10… b of 02:00 late", `The clock says December 9 1969, 00:10, so nothing fires… / Missed routine "water" (was due 03:00)`, "",
+			"00:00 a, 03:10… b of 02:00 late", "The clock says December 9 1969, 00:10, so nothing fires. Set the machine's clock and the schedule resumes on its own / " +
+				`Missed routine "water" (was due 03:00)`, "",
 		},
 		{
 			"by years, which is a correction", "a 30 * * * *; missed: run|b 30 * * * *; missed: run", "start, sleep 10m, jump 9516d, sleep 21m",
