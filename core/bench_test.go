@@ -31,87 +31,77 @@ func manyRoutines(tb testing.TB, root string, n int) {
 	}
 }
 
-// BenchmarkFireToPrompt measures the work between a due routine and its finished prompt:
-// schedule, budget, updates and text. The clock advances by a minute per fire, so that
-// fires pass and caches are renewed.
-func BenchmarkFireToPrompt(b *testing.B) {
-	for _, n := range []int{100, 1000, 10000} {
+// withRoutines runs a benchmark with bots that have so many routines.
+func withRoutines(b *testing.B, run func(b *testing.B, n int, bot func() *Bot), sizes ...int) {
+	for _, n := range sizes {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
 			h := home{t: b, root: filepath.Join(b.TempDir(), "data"), zone: time.UTC}
 			manyRoutines(b, h.root, n)
-			bot := h.bot(script.New(script.Options{}))
-			id := bot.index.Set().Routines[n/2].ID
-			now := time.Date(2026, 11, 23, 9, 0, 0, 0, time.UTC)
-			prompt := func() string {
-				text, err := bot.dispatch.Preview(b.Context(), id, now, false)
-				testkit.Must(b, err)
-				return text
-			}
-			prompt()
 			b.ReportAllocs()
-			size := 0
-			for b.Loop() {
-				now = now.Add(time.Minute)
-				size = len(prompt())
-			}
-			b.ReportMetric(float64(size), "prompt-bytes")
+			run(b, n, func() *Bot { return h.bot(script.New(script.Options{})) })
 		})
 	}
 }
 
+var benchDay = time.Date(2026, 11, 23, 9, 0, 0, 0, time.UTC)
+
+// BenchmarkFireToPrompt measures the work between a due routine and its finished prompt:
+// schedule, budget, updates and text. The clock advances by a minute per fire, so that
+// fires pass and caches are renewed.
+func BenchmarkFireToPrompt(b *testing.B) {
+	withRoutines(b, func(b *testing.B, n int, made func() *Bot) {
+		bot, now := made(), benchDay
+		id := bot.index.Set().Routines[n/2].ID
+		prompt := func() string {
+			text, err := bot.dispatch.Preview(b.Context(), id, now, false)
+			testkit.Must(b, err)
+			return text
+		}
+		prompt()
+		size := 0
+		for b.Loop() {
+			now = now.Add(time.Minute)
+			size = len(prompt())
+		}
+		b.ReportMetric(float64(size), "prompt-bytes")
+	}, 100, 1000, 10000)
+}
+
 // BenchmarkSnapshot measures one snapshot for a dashboard.
 func BenchmarkSnapshot(b *testing.B) {
-	for _, n := range []int{100, 10000} {
-		b.Run(fmt.Sprint(n), func(b *testing.B) {
-			h := home{t: b, root: filepath.Join(b.TempDir(), "data"), zone: time.UTC}
-			manyRoutines(b, h.root, n)
-			bot := h.bot(script.New(script.Options{}))
-			b.ReportAllocs()
-			for b.Loop() {
-				if s := bot.Snapshot(); s.Routines != n {
-					b.Fatalf("%d routines", s.Routines)
-				}
-			}
-		})
-	}
+	withRoutines(b, func(b *testing.B, n int, made func() *Bot) {
+		bot := made()
+		for b.Loop() {
+			needs(b, bot.Snapshot().Routines == n, "routines")
+		}
+	}, 100, 10000)
 }
 
 // BenchmarkSnapshotOfANewMinute measures the first snapshot of a minute, which recomputes
 // the schedule.
 func BenchmarkSnapshotOfANewMinute(b *testing.B) {
-	h := home{t: b, root: filepath.Join(b.TempDir(), "data"), zone: time.UTC}
-	manyRoutines(b, h.root, 10000)
-	bot := h.bot(script.New(script.Options{}))
-	now := time.Date(2026, 11, 23, 9, 0, 0, 0, time.UTC)
-	bot.SnapshotAt(now)
-	b.ReportAllocs()
-	for b.Loop() {
-		now = now.Add(time.Minute)
-		if s := bot.SnapshotAt(now); len(s.Schedule.Tasks) != 10000 {
-			b.Fatalf("%d tasks", len(s.Schedule.Tasks))
+	withRoutines(b, func(b *testing.B, n int, made func() *Bot) {
+		bot, now := made(), benchDay
+		bot.SnapshotAt(now)
+		for b.Loop() {
+			now = now.Add(time.Minute)
+			needs(b, len(bot.SnapshotAt(now).Schedule.Tasks) == n, "tasks")
 		}
-	}
+	}, 10000)
 }
 
 // BenchmarkNew measures the start of the program up to the first snapshot.
 func BenchmarkNew(b *testing.B) {
-	for _, n := range []int{100, 10000} {
-		b.Run(fmt.Sprint(n), func(b *testing.B) {
-			h := home{t: b, root: filepath.Join(b.TempDir(), "data"), zone: time.UTC}
-			manyRoutines(b, h.root, n)
-			for b.Loop() {
-				bot := h.bot(script.New(script.Options{}))
-				if s := bot.Snapshot(); s.Routines != n {
-					b.Fatalf("%d routines", s.Routines)
-				}
-			}
-		})
-	}
+	withRoutines(b, func(b *testing.B, n int, made func() *Bot) {
+		for b.Loop() {
+			needs(b, made().Snapshot().Routines == n, "routines")
+		}
+	}, 100, 10000)
 }
 
 // BenchmarkMessageWithTenUpdates measures the assembly of a user's message.
 func BenchmarkMessageWithTenUpdates(b *testing.B) {
-	now := time.Date(2026, 11, 23, 9, 0, 0, 0, time.UTC)
+	now := benchDay
 	var list []updates.Update
 	for i := range updates.MaxPending {
 		list = append(list, updates.Update{At: now.Add(-time.Duration(i) * time.Hour), Message: fmt.Sprintf("Update number %d, with a sentence of some length behind it.", i)})

@@ -8,48 +8,29 @@ import (
 	"ollimbot/core/talk/transcript"
 )
 
-// failCards returns the cards about failing routines.
-func failCards(b *Bot) (list []transcript.Entry) {
-	for _, e := range b.Snapshot().Chat {
-		if e.Embed != nil && strings.HasSuffix(e.Embed.Title, "keeps failing") {
-			list = append(list, e)
-		}
-	}
-	return list
-}
+// failing is a routine whose runs fail.
+var failing = file{tidyFile, everyMinute(tidyID, "", please("fail no route to the desk"))}
 
 func TestARoutineThatFailsThreeTimesIsPausedAndItsCardOffersTheCure(t *testing.T) {
-	running(t, func(h home) { h.write(tidyFile, everyMinute(tidyID, "", script_("fail no route to the desk"))) }, func(h home, b *Bot) {
-		time.Sleep(10*time.Minute + 30*time.Second)
-		all := failCards(b)
-		if len(all) != 1 || !strings.Contains(all[0].Text+all[0].Embed.Description, "no route to the desk") {
-			t.Fatalf("cards: %+v", all)
+	story(t, []file{failing}, func(w *world) {
+		w.sleep(10*time.Minute + 30*time.Second)
+		var all []transcript.Entry
+		for _, e := range w.Snapshot().Chat {
+			if e.Embed != nil && strings.HasSuffix(e.Embed.Title, "keeps failing") {
+				all = append(all, e)
+			}
 		}
-		if v := viewOf(t, b.Snapshot(), tidyID); !v.Paused {
-			t.Errorf("it goes on: %+v", v)
-		}
-		if n := len(b.Snapshot().Forks); n != 3 {
-			t.Errorf("%d runs", n)
-		}
-		if !noticed(b.Snapshot(), "has failed three times in a row and is paused") {
-			t.Errorf("notices: %+v", b.Snapshot().Notices)
-		}
-		if out, err := press(t, b, all[0], "Show why"); err != nil || !strings.Contains(out.Message, "no route to the desk") {
-			t.Errorf("why: %+v, %v", out, err)
-		}
-		if out, err := press(t, b, all[0], "Keep paused"); err != nil || out.Message != textStaysPaused {
-			t.Errorf("pause: %+v, %v", out, err)
-		}
-		if v := viewOf(t, b.Snapshot(), tidyID); !v.Paused {
-			t.Errorf("it was resumed: %+v", v)
-		}
-		if out, err := press(t, b, all[0], "Retry"); err != nil {
-			t.Errorf("retry: %+v, %v", out, err)
-		}
-		time.Sleep(20 * time.Second)
-		if v := viewOf(t, b.Snapshot(), tidyID); v.Paused || len(b.Snapshot().Forks) < 4 {
-			t.Errorf("it does not run again: %+v, %d runs", v, len(b.Snapshot().Forks))
-		}
+		w.needs(len(all) == 1, "cards", all)
+		w.shows("the card", all[0].Text+all[0].Embed.Description, "no route to the desk")
+		w.holds(w.view(tidyID).Paused, "it goes on", w.view(tidyID))
+		w.is("runs", len(w.Snapshot().Forks), 3)
+		w.is("notices", w.noted("has failed three times in a row and is paused"), 1)
+		w.presses(all[0], "Show why", "no route to the desk")
+		w.is("kept", w.presses(all[0], "Keep paused", "").Message, textStaysPaused)
+		w.holds(w.view(tidyID).Paused, "it was resumed", w.view(tidyID))
+		w.presses(all[0], "Retry", "")
+		w.sleep(20 * time.Second)
+		w.holds(!w.view(tidyID).Paused && len(w.Snapshot().Forks) >= 4, "it does not run again", w.view(tidyID), w.runs())
 	})
 }
 
@@ -57,20 +38,16 @@ func TestARoutineThatFailsThreeTimesIsPausedAndItsCardOffersTheCure(t *testing.T
 func TestAFailingRoutineRingsOnceAndNotAtNight(t *testing.T) {
 	for hours, want := range map[string]int{"": 1, "22:00-07:30": 0} {
 		p := &phone{}
-		remotely(t, p, func(h home) {
-			h.write("state/settings.json", `{"quiet_hours": "`+hours+`"}`)
-			h.write(tidyFile, everyMinute(tidyID, "", script_("fail no route to the desk")))
-		}, func(_ home, _ *Bot) {
-			time.Sleep(10*time.Minute + 30*time.Second)
+		remotely(t, p, []file{failing, {"state/settings.json", `{"quiet_hours": "` + hours + `"}`}}, func(w *world) {
+			w.sleep(10*time.Minute + 30*time.Second)
 			rings := 0
 			for _, m := range p.posts {
 				if !m.Quiet {
 					rings++
 				}
 			}
-			if len(p.posts) < 4 || rings != want { // three runs and the card
-				t.Errorf("quiet hours %q: %d of %d messages ring, want %d", hours, rings, len(p.posts), want)
-			}
+			w.holds(len(p.posts) >= 4, "three runs and the card", p.posts)
+			w.is("rings with quiet hours "+hours, rings, want)
 		})
 	}
 }

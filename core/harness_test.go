@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -54,12 +55,6 @@ func (h home) has(rel string) bool {
 	return err == nil
 }
 
-// reminder writes a background reminder that is due in d and runs a script.
-func (h home) reminder(id string, d time.Duration, extra string, lines ...string) {
-	h.write("reminders/"+id+".md", fmt.Sprintf("---\nid: %q\nrun-at: %q\nbackground: true\ndescription: \"Task %s\"\n%s---\nDo it.\n\n```script\n%s\n```\n",
-		id, time.Now().In(h.zone).Add(d).Format(time.RFC3339Nano), id, extra, strings.Join(lines, "\n")))
-}
-
 // bot builds a bot without a file watcher and release checks.
 func (h home) bot(e agent.Engine, changes ...func(*Options)) *Bot {
 	h.t.Helper()
@@ -75,7 +70,7 @@ func (h home) bot(e agent.Engine, changes ...func(*Options)) *Bot {
 }
 
 // begin runs a bot until the returned function is called.
-func begin(t *testing.T, b *Bot) (end func()) {
+func begin(t testing.TB, b *Bot) (end func()) {
 	t.Helper()
 	ctx, stop := context.WithCancel(context.Background())
 	done := make(chan error, 1)
@@ -90,41 +85,39 @@ func begin(t *testing.T, b *Bot) (end func()) {
 
 func offline() agent.Engine { return script.New(script.Options{Pace: 1}) }
 
-// running runs a story inside a bubble with a running bot.
-func running(t *testing.T, prepare func(h home), story func(h home, b *Bot)) {
-	t.Helper()
-	lives(t, 0, prepare, story)
+// listening is an engine that passes on how sessions are opened, and what they are sent before they get it.
+type listening struct {
+	agent.Engine
+	opens func(*agent.SessionOptions) // nil if nothing is changed
+	hears func(text string)
+	waits func() // before the answer; nil if it comes at once
 }
 
-func liveWith(t *testing.T, e agent.Engine, prepare func(h home), story func(h home, b *Bot)) {
-	t.Helper()
-	livesWith(t, func(o *Options) { o.Engine = e }, 0, prepare, story)
+func (l listening) Open(ctx context.Context, o agent.SessionOptions) (agent.Session, error) {
+	if l.opens != nil {
+		l.opens(&o)
+	}
+	s, err := l.Engine.Open(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	return listened{s, l}, nil
 }
 
-// lives restarts the bot over one directory once per story, with a gap before each start
-// but the first.
-func lives(t *testing.T, gap time.Duration, prepare func(h home), stories ...func(h home, b *Bot)) {
-	t.Helper()
-	livesWith(t, func(*Options) {}, gap, prepare, stories...)
+type listened struct {
+	agent.Session
+	l listening
 }
 
-func livesWith(t *testing.T, change func(*Options), gap time.Duration, prepare func(h home), stories ...func(h home, b *Bot)) {
-	t.Helper()
-	h := newHome(t)
-	synctest.Test(t, func(t *testing.T) {
-		h.t = t
-		prepare(h)
-		for i, story := range stories {
-			if i > 0 {
-				time.Sleep(gap)
-			}
-			b := h.bot(offline(), change)
-			end := begin(t, b)
-			synctest.Wait()
-			story(h, b)
-			end()
+func (s listened) Send(ctx context.Context, m agent.Message) iter.Seq2[agent.Event, error] {
+	s.l.hears(m.Text)
+	events := s.Session.Send(ctx, m)
+	return func(yield func(agent.Event, error) bool) {
+		if s.l.waits != nil {
+			s.l.waits()
 		}
-	})
+		events(yield)
+	}
 }
 
 // recorder is an engine that records how sessions are opened and which messages they get.
@@ -206,108 +199,327 @@ func (r *recorder) to(id string) string {
 	return strings.Join(list, "\n---\n")
 }
 
-// do carries out a command that must succeed.
-func do(t testing.TB, b *Bot, c command.Value) command.Outcome {
+// dayOne is when each bubble begins: one o'clock at night in the zone of the stories.
+var dayOne = time.Date(2000, 1, 1, 1, 0, 0, 0, time.FixedZone("", 3600))
+
+// file is a file of a data directory.
+type file struct{ rel, text string }
+
+// plays is what the offline engine does where a text contains it.
+func plays(lines ...string) string { return "```script\n" + strings.Join(lines, "\n") + "\n```" }
+
+// task is a file with front matter.
+func task(rel, front, body string) file { return file{rel, "---\n" + front + "---\n" + body + "\n"} }
+
+// remind is a background reminder that is due so long after the story's beginning.
+func remind(id string, d time.Duration, extra string, lines ...string) file {
+	return task("reminders/"+id+".md", fmt.Sprintf("id: %q\nrun-at: %q\nbackground: true\ndescription: \"Task %s\"\n%s",
+		id, dayOne.Add(d).Format(time.RFC3339Nano), id, extra), "Do it.\n\n"+plays(lines...))
+}
+
+// routine is a background routine.
+func routine(id, cron, extra string, lines ...string) file {
+	front := fmt.Sprintf("id: %q\ncron: %q\nbackground: true\ndescription: \"Task %s\"\n%s", id, cron, id, extra)
+	return task("routines/"+id+".md", front, "Do it.\n\n"+plays(lines...))
+}
+
+// setting is where a story is told: what the directory holds before the bot starts, and how it is made.
+type setting struct {
+	files  []file
+	engine agent.Engine
+	change func(*Options)
+	gap    time.Duration // between the end of a bot and the start of the next one
+}
+
+// tell starts a bot over one directory for each of the stories, in a bubble.
+func (s setting) tell(t *testing.T, stories ...func(w *world)) {
 	t.Helper()
-	out, err := b.Do(context.Background(), c)
+	h := newHome(t)
+	synctest.Test(t, func(t *testing.T) {
+		h.t = t
+		h.put(s.files...)
+		for i, story := range stories {
+			if i > 0 {
+				time.Sleep(s.gap)
+			}
+			e := s.engine
+			if e == nil {
+				e = offline()
+			}
+			b := h.bot(e, func(o *Options) {
+				if s.change != nil {
+					s.change(o)
+				}
+			})
+			end := begin(t, b)
+			synctest.Wait()
+			story(&world{t, h, b})
+			end()
+		}
+	})
+}
+
+// story is tell with nothing but files.
+func story(t *testing.T, files []file, stories ...func(w *world)) {
+	t.Helper()
+	setting{files: files}.tell(t, stories...)
+}
+
+func (h home) put(files ...file) {
+	h.t.Helper()
+	for _, f := range files {
+		h.write(f.rel, f.text)
+	}
+}
+
+// world is a bot in a story.
+type world struct {
+	testing.TB
+	home
+	*Bot
+}
+
+// is compares what was found, in words.
+func is(t testing.TB, what string, got, want any) {
+	t.Helper()
+	if got, want := fmt.Sprint(got), fmt.Sprint(want); got != want {
+		t.Errorf("%s: %s\nwant %s", what, got, want)
+	}
+}
+
+// holds reports what does not hold, with what there is instead.
+func holds(t testing.TB, ok bool, what string, about ...any) {
+	t.Helper()
+	if !ok {
+		t.Errorf("%s: %+v", what, about)
+	}
+}
+
+// needs is holds for what a story cannot do without.
+func needs(t testing.TB, ok bool, what string, about ...any) {
+	t.Helper()
+	if !ok {
+		t.Fatalf("%s: %+v", what, about)
+	}
+}
+
+// shows reports which parts a text lacks.
+func shows(t testing.TB, what, text string, parts ...string) {
+	t.Helper()
+	for _, part := range parts {
+		if !strings.Contains(text, part) {
+			t.Errorf("%s lacks %q:\n%s", what, part, text)
+		}
+	}
+}
+
+// lacks reports which parts a text has.
+func lacks(t testing.TB, what, text string, parts ...string) {
+	t.Helper()
+	for _, part := range parts {
+		if strings.Contains(text, part) {
+			t.Errorf("%s has %q:\n%s", what, part, text)
+		}
+	}
+}
+
+// fails wants an error with those words.
+func fails(t testing.TB, what string, err error, words ...string) {
+	t.Helper()
+	if err == nil {
+		t.Errorf("%s: no error, want %q", what, words)
+		return
+	}
+	shows(t, what, err.Error(), words...)
+}
+
+func (w *world) is(what string, got, want any) {
+	w.Helper()
+	is(w, what, got, want)
+}
+
+func (w *world) holds(ok bool, what string, about ...any) {
+	w.Helper()
+	holds(w, ok, what, about...)
+}
+
+func (w *world) needs(ok bool, what string, about ...any) {
+	w.Helper()
+	needs(w, ok, what, about...)
+}
+
+func (w *world) shows(what, text string, parts ...string) {
+	w.Helper()
+	shows(w, what, text, parts...)
+}
+
+func (w *world) lacks(what, text string, parts ...string) {
+	w.Helper()
+	lacks(w, what, text, parts...)
+}
+
+// do carries out a command that must succeed.
+func (w *world) do(c command.Value) command.Outcome {
+	w.Helper()
+	out, err := w.Do(w.Context(), c)
 	if err != nil {
-		t.Fatalf("%T: %v", c, err)
+		w.Fatalf("%T: %v", c, err)
 	}
 	return out
 }
 
-// describe returns the bot's description of a task.
-func describe(t testing.TB, b *Bot, id string) string {
-	t.Helper()
-	text, err := b.Reads().Describe(t.Context(), id)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return text
-}
-
-// pastOf returns the past of a task.
-func pastOf(t testing.TB, b *Bot, id string) command.TaskPast {
-	t.Helper()
-	past, err := b.Reads().Past(t.Context(), id)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return past
-}
-
-// refused carries out a command that must fail with an error containing words.
-func refused(t testing.TB, b *Bot, c command.Value, words string) {
-	t.Helper()
-	if _, err := b.Do(context.Background(), c); err == nil || !strings.Contains(err.Error(), words) {
-		t.Errorf("%#v gave %v, want %q in it", c, err, words)
+// refuses carries out commands that must fail with those words.
+func (w *world) refuses(words string, list ...command.Value) {
+	w.Helper()
+	for _, c := range list {
+		_, err := w.Do(w.Context(), c)
+		fails(w, fmt.Sprintf("%#v", c), err, words)
 	}
 }
 
-// tell sends a message like the chat pane and waits for the answer.
-func tell(t testing.TB, b *Bot, words string) {
-	t.Helper()
-	type_(t, b, words)
-}
-
-func type_(t testing.TB, b *Bot, line string) command.Outcome {
-	t.Helper()
-	out := do(t, b, command.Say{Text: line})
+// say sends a message like the chat pane, or a command of the chat, and waits a minute.
+func (w *world) say(words string) command.Outcome {
+	w.Helper()
+	out := w.do(command.Say{Text: words})
 	time.Sleep(time.Minute)
 	return out
 }
 
-func script_(lines ...string) string {
-	return "please\n\n```script\n" + strings.Join(lines, "\n") + "\n```"
+// please is a message that the offline engine answers by playing those lines.
+func please(lines ...string) string { return "please\n\n" + plays(lines...) }
+
+// asks says please.
+func (w *world) asks(lines ...string) {
+	w.Helper()
+	w.say(please(lines...))
 }
 
-func noticed(s Snapshot, part string) bool {
-	for _, n := range s.Notices {
-		if strings.Contains(n.Text, part) {
-			return true
-		}
-	}
-	return false
+// sleep waits so long, and until the bot is at rest.
+func (w *world) sleep(d time.Duration) {
+	time.Sleep(d)
+	synctest.Wait()
 }
 
-func spoken(s Snapshot, part string) bool {
-	for _, e := range s.Chat {
-		if strings.Contains(e.Text, part) && e.Role == transcript.Bot {
-			return true
+// runs lists the background runs, newest first: task, state, and what came of it.
+func (w *world) runs() string {
+	var list []string
+	for _, f := range w.Snapshot().Forks {
+		line := f.TaskID + " " + string(f.State)
+		if f.Late {
+			line += " late"
+		}
+		for _, n := range []struct {
+			n    int
+			what string
+		}{{f.Pings, "pinged"}, {f.Refused, "refused"}, {f.Reports, "reported"}} {
+			if n.n > 0 {
+				line += " " + n.what
+			}
+			if n.n > 1 {
+				line += fmt.Sprint(" ", n.n)
+			}
+		}
+		list = append(list, line)
+	}
+	return strings.Join(list, ", ")
+}
+
+// pings lists the texts of pings in the chat.
+func (w *world) pings() string {
+	var list []string
+	for _, e := range w.Snapshot().Chat {
+		if e.Role == transcript.Ping {
+			list = append(list, e.Text)
 		}
 	}
-	return false
+	return strings.Join(list, " / ")
+}
+
+// pending lists the updates that wait for the conversation.
+func (w *world) pending() string {
+	var list []string
+	for _, u := range w.Snapshot().Updates {
+		list = append(list, u.Message)
+	}
+	return strings.Join(list, " / ")
+}
+
+// noted counts the notices with a part.
+func (w *world) noted(part string) (n int) {
+	for _, one := range w.Snapshot().Notices {
+		if strings.Contains(one.Text, part) {
+			n++
+		}
+	}
+	return n
+}
+
+// spoke is whether the bot has said something in the conversation.
+func (w *world) spoke(part string) bool {
+	return slices.ContainsFunc(w.Snapshot().Chat, func(e transcript.Entry) bool { return e.Role == transcript.Bot && strings.Contains(e.Text, part) })
 }
 
 // pinged returns the newest message of a background run.
-func pinged(t testing.TB, b *Bot) transcript.Entry {
-	t.Helper()
-	chat := b.Snapshot().Chat
-	for i := len(chat) - 1; i >= 0; i-- {
-		if chat[i].Role == transcript.Ping {
-			return chat[i]
+func (w *world) pinged() transcript.Entry {
+	w.Helper()
+	for _, e := range slices.Backward(w.Snapshot().Chat) {
+		if e.Role == transcript.Ping {
+			return e
 		}
 	}
-	t.Fatalf("no ping in %+v", chat)
+	w.Fatalf("no ping in %+v", w.Snapshot().Chat)
 	return transcript.Entry{}
 }
 
-func lastEmbed(s Snapshot) string {
-	for i := len(s.Chat) - 1; i >= 0; i-- {
-		if e := s.Chat[i].Embed; e != nil {
-			return e.Title
-		}
-	}
-	return ""
-}
-
-func viewOf(t testing.TB, s Snapshot, id string) schedule.TaskView {
-	t.Helper()
-	for _, v := range s.Schedule.Tasks {
+// view is a task in the list of all.
+func (w *world) view(id string) schedule.TaskView {
+	w.Helper()
+	for _, v := range w.Snapshot().Schedule.Tasks {
 		if v.ID == id {
 			return v
 		}
 	}
-	t.Fatalf("no task %s in %+v", id, s.Schedule.Tasks)
+	w.Fatalf("no task %s in %+v", id, w.Snapshot().Schedule.Tasks)
 	return schedule.TaskView{}
+}
+
+// preview is the prompt of a task.
+func (w *world) preview(id string) string {
+	w.Helper()
+	text, err := w.dispatch.Preview(w.Context(), id, time.Time{}, false)
+	testkit.Must(w, err)
+	return text
+}
+
+// describe is the page of a task.
+func (w *world) describe(id string) string {
+	w.Helper()
+	text, err := w.Reads().Describe(w.Context(), id)
+	testkit.Must(w, err)
+	return text
+}
+
+// past is what a task has done, and what its file says.
+func (w *world) past(id string) command.TaskPast {
+	w.Helper()
+	past, err := w.Reads().Past(w.Context(), id)
+	testkit.Must(w, err)
+	return past
+}
+
+// output is what a run has done, line by line.
+func (w *world) output(run string) string {
+	var text strings.Builder
+	page := w.Tail(run, 0)
+	for _, l := range page.Lines {
+		text.WriteString(l.Text + "\n")
+	}
+	return text.String()
+}
+
+func (h home) read(rel string) string {
+	h.t.Helper()
+	data, err := os.ReadFile(filepath.Join(h.root, rel))
+	testkit.Must(h.t, err)
+	return string(data)
 }

@@ -188,14 +188,8 @@ func killAll(cmd *exec.Cmd) { _ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL
 // A client that reads the door of a bot that was killed would be refused by the next one,
 // whose socket is the same and whose token is not.
 func TestTheDoorOfAKilledBotIsGoneOnceTheNextOneHasStarted(t *testing.T) {
-	running(t, func(h home) {
-		h.write(DoorFile, `{"socket": "/run/bot.sock", "token": "of the one that was killed"}`)
-	}, func(h home, b *Bot) {
-		if b.Snapshot().Started.IsZero() {
-			t.Fatal("the bot has not started")
-		}
-		if h.has(DoorFile) {
-			t.Error("the door of the killed bot is still there")
-		}
+	story(t, []file{{DoorFile, `{"socket": "/run/bot.sock", "token": "of the one that was killed"}`}}, func(w *world) {
+		w.needs(!w.Snapshot().Started.IsZero(), "the bot has not started")
+		w.holds(!w.has(DoorFile), "the door of the killed bot is still there")
 	})
 }

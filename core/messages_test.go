@@ -2,7 +2,6 @@ package core
 
 import (
 	"os"
-	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -37,32 +36,23 @@ func TestAPromiseOverTheMessagesAPIBecomesAReminder(t *testing.T) {
 		h.t = t
 		engine, end := overMessages(h)
 		defer end()
-		b := h.bot(engine, func(*Options) {})
-		stop := begin(t, b)
+		w := &world{t, h, h.bot(engine)}
+		stop := begin(t, w.Bot)
 		defer stop()
 		synctest.Wait()
-		at := b.now().AddDate(0, 0, 1).Truncate(time.Minute)
-		promises(t, b, dentistWords, dentistWords, at.Format("2006-01-02T15:04"))
+		at := w.now().AddDate(0, 0, 1).Truncate(time.Minute)
+		w.promises(dentistWords, dentistWords, at)
 		for range 100 { // the engine streams in real requests
-			if len(questions(b)) > 0 {
+			if len(w.questions()) > 0 {
 				break
 			}
 			time.Sleep(time.Second)
 		}
-		cards := questions(b)
-		if len(cards) != 1 || len(b.Snapshot().Proposals) != 1 {
-			t.Fatalf("cards %+v", b.Snapshot().Chat)
-		}
-		out, err := press(t, b, cards[0], textPromiseYes)
-		if err != nil || !strings.HasPrefix(out.Message, "you will be reminded at ") {
-			t.Fatalf("%+v, %v", out, err)
-		}
-		list := b.Index().Set().RemindersByTime()
-		if len(list) != 1 || list[0].Description != `"`+dentistWords+`"` || !list[0].RunAt.Equal(at) {
-			t.Fatalf("reminders %+v", list)
-		}
-		if text := h.text(list[0].Path); !strings.Contains(text, dentistWords) {
-			t.Errorf("the file does not quote it:\n%s", text)
-		}
+		cards := w.questions()
+		w.needs(len(cards) == 1 && len(w.Snapshot().Proposals) == 1, "cards", w.Snapshot().Chat)
+		w.presses(cards[0], textPromiseYes, "you will be reminded at ")
+		list := w.index.Set().RemindersByTime()
+		w.needs(len(list) == 1 && list[0].Description == `"`+dentistWords+`"` && list[0].RunAt.Equal(at), "reminders", list)
+		w.shows("the file", w.read(list[0].Path), dentistWords)
 	})
 }

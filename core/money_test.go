@@ -9,10 +9,10 @@ import (
 
 	"ollimbot/core/agent"
 	"ollimbot/core/agent/script"
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/command"
 	"ollimbot/core/safety/audit"
 	"ollimbot/core/safety/policy"
-	"ollimbot/core/work/fork"
 	"ollimbot/core/work/money"
 	"ollimbot/routines/schedule"
 )
@@ -20,26 +20,36 @@ import (
 // costly is an engine whose tokens are priced by the table.
 func costly() agent.Engine { return script.New(script.Options{Pace: 1, Priced: true}) }
 
-// dear makes each run of the script engine cost some cents, and records the cost of an
-// earlier one.
-func dear(h home, settings string) {
-	h.write("prices.yaml", "opus: 15000 0 0 0\n")
-	h.write("state/settings.json", settings)
-	h.write(money.Ledger, `{"at":"1999-11-01T00:00:00Z","for":"run","task":{"kind":"routine","id":"old"},"run":"00000001","usage":{"input_tokens":10,"cost_usd":0.15}}`+"\n")
-	h.write("state/fork_runs.jsonl", `{"id":"00000001","task":"old","kind":"routine","title":"Old","state":"done","ended":"1999-12-01T00:00:00Z","tokens":10,"cost_usd":0.15}`+"\n")
+// dear makes each run of the script engine cost some cents, and records the cost of an earlier one.
+func dear(settings string, more ...file) []file {
+	return append([]file{
+		{"prices.yaml", "opus: 15000 0 0 0\n"},
+		{"state/settings.json", settings},
+		{money.Ledger, `{"at":"1999-11-01T00:00:00Z","for":"run","task":{"kind":"routine","id":"old"},"run":"00000001",` +
+			`"usage":{"input_tokens":10,"cost_usd":0.15}}` + "\n"},
+		{"state/fork_runs.jsonl", `{"id":"00000001","task":"old","kind":"routine","title":"Old","state":"done","ended":"1999-12-01T00:00:00Z",` +
+			`"tokens":10,"cost_usd":0.15}` + "\n"},
+	}, more...)
 }
 
-func ended(s Snapshot, id string) (n int) {
-	for _, f := range s.Forks {
-		if f.TaskID == id && f.State == fork.Done {
+// priced tells a story of a bot whose runs cost something.
+func priced(t *testing.T, files []file, tale func(w *world)) {
+	t.Helper()
+	setting{engine: costly(), files: files}.tell(t, tale)
+}
+
+// done counts the runs of tasks that have ended well, by the beginning of their ids.
+func (w *world) done(id string) (n int) {
+	for run := range strings.SplitSeq(w.runs(), ", ") {
+		if strings.HasPrefix(run, id) && strings.Contains(run, " done") {
 			n++
 		}
 	}
 	return n
 }
 
-func entryOf(s Snapshot, id string) (e schedule.Entry) {
-	for _, one := range s.Schedule.Entries {
+func (w *world) entry(id string) (e schedule.Entry) {
+	for _, one := range w.Snapshot().Schedule.Entries {
 		if one.ID == id {
 			return one
 		}
@@ -47,246 +57,187 @@ func entryOf(s Snapshot, id string) (e schedule.Entry) {
 	return e
 }
 
+// once wants each task listed once, and returns how many are.
+func (w *world) once() int {
+	w.Helper()
+	listed := map[string]int{}
+	for _, e := range w.Snapshot().Schedule.Entries {
+		listed[e.ID]++
+		w.holds(listed[e.ID] == 1, "listed twice", e)
+	}
+	return len(listed)
+}
+
+func tenReminders(n int, lines ...string) (list []file) {
+	for i := range n {
+		list = append(list, remind(fmt.Sprintf("cccc000%d", i), 10*time.Minute, "", lines...))
+	}
+	return list
+}
+
 func TestTenRemindersOfOneMomentStayWithinTheCapAndRunAnotherDay(t *testing.T) {
-	liveWith(t, costly(), func(h home) {
-		dear(h, `{"daily_cap": "0.5"}`)
-		for i := range 10 {
-			h.reminder(fmt.Sprintf("cccc000%d", i), 10*time.Minute, "", "say here")
+	priced(t, dear(`{"daily_cap": "0.5"}`, tenReminders(10, "say here")...), func(w *world) {
+		w.sleep(time.Minute)
+		w.is("listed", w.once(), 10)
+		w.sleep(time.Hour)
+		held := w.once()
+		for _, e := range w.Snapshot().Schedule.Entries {
+			w.holds(e.Money && e.Held && strings.HasPrefix(e.Tag, schedule.TagMoney) && e.Cost > 0, "held without words or cost", e)
 		}
-	}, func(_ home, b *Bot) {
-		done := func() (n int) {
-			for i := range 10 {
-				n += ended(b.Snapshot(), fmt.Sprintf("cccc000%d", i))
-			}
-			return n
-		}
-		time.Sleep(time.Minute)
-		listed := map[string]int{}
-		for _, e := range b.Snapshot().Schedule.Entries {
-			if listed[e.ID]++; listed[e.ID] > 1 {
-				t.Errorf("%s is listed twice before its time", e.ID)
-			}
-		}
-		time.Sleep(time.Hour)
-		s := b.Snapshot()
-		first, held, seen := done(), 0, map[string]bool{}
-		for _, e := range s.Schedule.Entries {
-			if e.Money {
-				held++
-				if seen[e.ID] {
-					t.Errorf("%s is listed twice", e.ID)
-				}
-				seen[e.ID] = true
-				if !e.Held || !strings.HasPrefix(e.Tag, schedule.TagMoney) || e.Cost <= 0 {
-					t.Errorf("held without words or cost: %+v", e)
-				}
-			}
-		}
-		if first != 3 || held != 10-first || s.Money.Today.Spent.Dollars() > 0.5 || s.Money.Reserved != 0 {
-			t.Fatalf("%d ran, %d are held, %+v", first, held, s.Money)
-		}
-		time.Sleep(24 * time.Hour)
-		if second := done(); second <= first || second == 10 || b.Snapshot().Money.Today.Spent.Dollars() > 0.5 {
-			t.Errorf("the next day %d of 10 have run, %d before; %+v", second, first, b.Snapshot().Money)
-		}
-		out := do(t, b, command.LiftCaps{})
-		time.Sleep(time.Hour)
-		if n := done(); n != 10 || out.Undo == nil {
-			t.Errorf("with the caps lifted %d of 10 have run", n)
-		}
+		s := w.Snapshot().Money
+		w.needs(w.done("cccc") == 3 && held == 7 && s.Today.Spent.Dollars() <= 0.5 && s.Reserved == 0, "ran, and held", w.runs(), held, s)
+		w.sleep(24 * time.Hour)
+		second := w.done("cccc")
+		w.holds(second > 3 && second < 10 && w.Snapshot().Money.Today.Spent.Dollars() <= 0.5, "the next day", second, w.Snapshot().Money)
+		out := w.do(command.LiftCaps{})
+		w.sleep(time.Hour)
+		w.holds(w.done("cccc") == 10 && out.Undo != nil, "with the caps lifted", w.runs())
 	})
 }
 
-// B4: for the seconds in which money was set aside for three runs, the headline said that all others
-// were held until the next day.
+// B4: for the seconds in which money was set aside for three runs, the headline said that all others were held until the next day.
 func TestWhileMoneyIsOnlySetAsideNothingIsHeld(t *testing.T) {
-	liveWith(t, costly(), func(h home) {
-		dear(h, `{"daily_cap": "0.5"}`)
-		for i := range 4 {
-			h.reminder(fmt.Sprintf("cccc000%d", i), 10*time.Minute, "", "wait 20s\nsay here")
-		}
-		h.reminder("dddd0001", 20*time.Hour, "", "say here")
-	}, func(_ home, b *Bot) {
-		time.Sleep(10*time.Minute + 10*time.Second)
-		s := b.Snapshot()
+	files := append(tenReminders(4, "wait 20s", "say here"), remind("dddd0001", 20*time.Hour, "", "say here"))
+	priced(t, dear(`{"daily_cap": "0.5"}`, files...), func(w *world) {
+		w.sleep(10*time.Minute + 10*time.Second)
+		s := w.Snapshot()
 		s.Engine.Offline = false // which is more urgent
 		head := s.Headline()
-		if s.Money.Today.Spent.Dollars() != 0 || s.Money.Reserved < 0.4 || head.Kind == HeldForMoney || !strings.Contains(head.Text(), "$0.45 is set aside for runs under way") {
-			t.Errorf("%q, %+v", head.Text(), s.Money)
-		}
+		w.holds(s.Money.Today.Spent.Dollars() == 0 && s.Money.Reserved >= 0.4 && head.Kind != HeldForMoney, "money", s.Money, head)
+		w.shows("the headline", head.Text(), "$0.45 is set aside for runs under way")
 		for _, e := range s.Schedule.Entries {
-			if e.Money {
-				t.Errorf("held: %+v", e)
-			}
+			w.holds(!e.Money, "held", e)
 		}
 	})
 }
 
 func TestARoutineHeldForMoneyOwesNothingAndGoesOnWhenLifted(t *testing.T) {
-	liveWith(t, costly(), func(h home) {
-		dear(h, `{"daily_cap": "0"}`)
-		h.write("routines/r.md", "---\nid: \"cccc0001\"\ncron: \"*/5 * * * *\"\nmissed: run\nbackground: true\ndescription: \"Look\"\n---\nLook.\n\n```script\nsay looked\n```\n")
-		h.write("routines/c.md", "---\nid: \"cccc0002\"\ncron: \"*/5 * * * *\"\nbackground: true\ncritical: true\ndescription: \"Pills\"\n---\nLook.\n\n```script\nsay looked\n```\n")
-	}, func(_ home, b *Bot) {
-		time.Sleep(31 * time.Minute)
-		s := b.Snapshot()
-		if ended(s, "cccc0001") != 0 || ended(s, "cccc0002") < 6 || len(s.Updates) != 0 {
-			t.Fatalf("held ran %d times, critical %d times; updates %+v", ended(s, "cccc0001"), ended(s, "cccc0002"), s.Updates)
-		}
-		if v := viewOf(t, s, "cccc0001"); v.Broke.IsZero() || v.Next.Before(s.Money.Today.Ends) || v.Cost <= 0 {
-			t.Errorf("the task: %+v", v)
-		}
-		if e := entryOf(s, "cccc0002"); e.Held || e.Money {
-			t.Errorf("the critical one: %+v", e)
-		}
-		out := do(t, b, command.LiftCaps{})
-		time.Sleep(10 * time.Minute)
-		if n := ended(b.Snapshot(), "cccc0001"); n != 2 {
-			t.Errorf("ten minutes after lifting it has run %d times, want 2", n)
-		}
-		do(t, b, out.Undo)
-		time.Sleep(10 * time.Minute)
-		if n := ended(b.Snapshot(), "cccc0001"); n != 2 {
-			t.Errorf("with the caps back it has run %d times, want 2", n)
-		}
-		do(t, b, command.FireNow{ID: "cccc0001"})
-		time.Sleep(time.Minute)
-		if n := ended(b.Snapshot(), "cccc0001"); n != 3 {
-			t.Errorf("fired by hand it has run %d times, want 3", n)
-		}
+	priced(t, dear(`{"daily_cap": "0"}`,
+		routine("cccc0001", "*/5 * * * *", "missed: run\n", "say looked"),
+		routine("cccc0002", "*/5 * * * *", "critical: true\n", "say looked"),
+	), func(w *world) {
+		w.sleep(31 * time.Minute)
+		w.needs(w.done("cccc0001") == 0 && w.done("cccc0002") >= 6 && w.pending() == "", "the critical one alone runs", w.runs(), w.pending())
+		v, e := w.view("cccc0001"), w.entry("cccc0002")
+		w.holds(!v.Broke.IsZero() && !v.Next.Before(w.Snapshot().Money.Today.Ends) && v.Cost > 0, "the held one", v)
+		w.holds(!e.Held && !e.Money, "the critical one", e)
+		out := w.do(command.LiftCaps{})
+		w.sleep(10 * time.Minute)
+		w.is("runs ten minutes after lifting", w.done("cccc0001"), 2)
+		w.do(out.Undo)
+		w.sleep(10 * time.Minute)
+		w.is("runs with the caps back", w.done("cccc0001"), 2)
+		w.do(command.FireNow{ID: "cccc0001"})
+		w.sleep(time.Minute)
+		w.is("runs with one by hand", w.done("cccc0001"), 3)
 	})
 }
 
 func TestWhatIsHeldAheadOfItsTimeIsListedOnceWithItsCost(t *testing.T) {
-	liveWith(t, costly(), func(h home) {
-		dear(h, `{"daily_cap": "0"}`)
-		h.reminder("cccc0003", 2*time.Hour, "", "say here")
-		h.foreground("cccc0004", 2*time.Hour, "say here")
-		h.reminder("cccc0005", 2*time.Hour, "critical: true\n", "say here")
-	}, func(_ home, b *Bot) {
-		time.Sleep(time.Minute)
-		listed := map[string]int{}
-		for _, e := range b.Snapshot().Schedule.Entries {
-			listed[e.ID]++
-			if critical := e.ID == "cccc0005"; e.Money == critical || e.Held == critical || e.Cost <= 0 {
-				t.Errorf("%+v", e)
-			}
+	priced(t, dear(`{"daily_cap": "0"}`,
+		remind("cccc0003", 2*time.Hour, "", "say here"), foreground("cccc0004", 2*time.Hour, "say here"),
+		remind("cccc0005", 2*time.Hour, "critical: true\n", "say here"),
+	), func(w *world) {
+		w.sleep(time.Minute)
+		w.is("listed", w.once(), 3)
+		for _, e := range w.Snapshot().Schedule.Entries {
+			critical := e.ID == "cccc0005"
+			w.holds(e.Money != critical && e.Held != critical && e.Cost > 0, "its row", e)
 		}
-		if len(listed) != 3 || listed["cccc0003"] != 1 || listed["cccc0004"] != 1 || listed["cccc0005"] != 1 {
-			t.Errorf("listed %v", listed)
-		}
-		if told := b.Schedule().Forward(b.now(), "").Entries; len(told) != 1 || told[0].ID != "cccc0005" {
-			t.Errorf("agents are told of %+v", told)
-		}
+		ahead := w.Schedule().Forward(w.now(), "").Entries
+		w.holds(len(ahead) == 1 && ahead[0].ID == "cccc0005", "agents plan with", ahead)
 	})
 }
 
 func TestAHeldReminderRunsAfterMidnightAlsoAfterARestart(t *testing.T) {
-	lives(t, 0, func(h home) {
-		dear(h, `{"daily_cap": "0"}`)
-		h.reminder("cccc0001", 10*time.Minute, "", "say here")
-	}, func(_ home, b *Bot) {
-		time.Sleep(time.Hour)
-		if s := b.Snapshot(); ended(s, "cccc0001") != 0 || !entryOf(s, "cccc0001").Money {
-			t.Errorf("%+v", s.Schedule.Entries)
-		}
+	story(t, dear(`{"daily_cap": "0"}`, remind("cccc0001", 10*time.Minute, "", "say here")), func(w *world) {
+		w.sleep(time.Hour)
+		w.holds(w.done("cccc0001") == 0 && w.entry("cccc0001").Money, "it is not held", w.Snapshot().Schedule.Entries)
+		report, err := w.Reads().Away(t.Context())
+		testkit.Must(t, err)
 		held := func(e audit.Entry) bool { return e.Action == audit.RunHeld && e.Subject == "cccc0001" }
-		if report, err := b.Reads().Away(t.Context()); err != nil || !slices.ContainsFunc(report.Log, held) {
-			t.Errorf("nothing says that it was held: %v, %+v", err, report.Log)
-		}
-	}, func(h home, b *Bot) {
-		time.Sleep(30 * time.Hour)
-		if ended(b.Snapshot(), "cccc0001") != 0 {
-			t.Error("it ran without money")
-		}
-		type_(t, b, "/config daily_cap 5")
-		time.Sleep(5 * time.Minute)
-		if s := b.Snapshot(); ended(s, "cccc0001") != 1 || h.has("reminders/cccc0001.md") {
-			t.Errorf("with a cap that is high enough: %+v", s.Forks)
-		}
+		w.holds(slices.ContainsFunc(report.Log, held), "nothing says that it was held", report.Log)
+	}, func(w *world) {
+		w.sleep(30 * time.Hour)
+		w.is("runs without money", w.done("cccc0001"), 0)
+		w.say("/config daily_cap 5")
+		w.sleep(5 * time.Minute)
+		w.holds(w.done("cccc0001") == 1 && !w.has("reminders/cccc0001.md"), "with a cap that is high enough", w.runs())
 	})
 }
 
 func TestAtTheCapTheConversationAsksOnceADay(t *testing.T) {
-	liveWith(t, costly(), func(h home) { dear(h, `{"daily_cap": "0"}`) }, func(_ home, b *Bot) {
-		say := func(word string) []policy.Approval {
-			do(t, b, command.Say{Text: script_("say " + word)})
-			time.Sleep(10 * time.Second)
-			return b.Snapshot().Approvals
+	priced(t, dear(`{"daily_cap": "0"}`), func(w *world) {
+		// say returns the open question after a message; said are all the words that the bot has said.
+		say := func(word string, questions int, said string) (open policy.Approval) {
+			w.Helper()
+			w.do(command.Say{Text: please("say " + word)})
+			w.sleep(10 * time.Second)
+			asked := w.Snapshot().Approvals
+			w.needs(len(asked) == questions, word+": asked", asked)
+			var got []string
+			for _, one := range []string{"first", "second", "third", "fourth", "fifth"} {
+				if w.spoke(one) {
+					got = append(got, one)
+				}
+			}
+			w.is("after "+word+" it has said", strings.Join(got, " "), said)
+			if questions > 0 {
+				open = asked[0]
+			}
+			return open
 		}
-		asked := say("first")
-		if len(asked) != 1 || asked[0].Question != "Keep going past the cap today?" || spoken(b.Snapshot(), "first") {
-			t.Fatalf("asked %+v", asked)
-		}
-		time.Sleep(2 * policy.Patience)
-		if spoken(b.Snapshot(), "first") {
-			t.Error("it went on without an answer")
-		}
-		if asked = say("second"); len(asked) != 1 {
-			t.Fatalf("asked %+v again", asked)
-		}
-		do(t, b, command.Answer{ID: asked[0].ID, Verdict: policy.Deny})
-		time.Sleep(time.Second)
-		if asked = say("third"); len(asked) != 0 || spoken(b.Snapshot(), "second") || spoken(b.Snapshot(), "third") {
-			t.Errorf("after no: asked %+v", asked)
-		}
-		time.Sleep(24 * time.Hour)
-		if asked = say("fourth"); len(asked) != 1 {
-			t.Fatalf("the day after: asked %+v", asked)
-		}
-		do(t, b, command.Answer{ID: asked[0].ID, Verdict: policy.Allow})
-		time.Sleep(time.Minute)
-		if asked = say("fifth"); len(asked) != 0 || !spoken(b.Snapshot(), "fourth") || !spoken(b.Snapshot(), "fifth") {
-			t.Errorf("after yes: asked %+v", asked)
-		}
+		w.is("asked", say("first", 1, "").Question, "Keep going past the cap today?")
+		w.sleep(2 * policy.Patience)
+		again := say("second", 1, "")
+		w.do(command.Answer{ID: again.ID, Verdict: policy.Deny})
+		w.sleep(time.Second)
+		say("third", 0, "")
+		w.sleep(24 * time.Hour)
+		w.do(command.Answer{ID: say("fourth", 1, "").ID, Verdict: policy.Allow})
+		w.sleep(time.Minute)
+		say("fifth", 0, "fourth fifth")
 	})
 }
 
 func TestACapBelowWhatWasSpentSaysWhatFollowsBeforeItIsTaken(t *testing.T) {
-	liveWith(t, costly(), func(h home) {
-		dear(h, `{}`)
-		h.write(money.Ledger, `{"at":"2000-01-01T00:00:00Z","for":"conversation","usage":{"cost_usd":2.5}}`+"\n")
-	}, func(_ home, b *Bot) {
-		out := type_(t, b, "/config daily_cap 2")
-		if !strings.Contains(out.Message, "today has cost $2.50") || !strings.Contains(out.Message, "sure") || b.Snapshot().Money.Today.Capped() {
-			t.Fatalf("%q, %+v", out.Message, b.Snapshot().Money)
+	files := append(dear(`{}`), file{money.Ledger, `{"at":"2000-01-01T00:00:00Z","for":"conversation","usage":{"cost_usd":2.5}}` + "\n"})
+	priced(t, files, func(w *world) {
+		out := w.say("/config daily_cap 2")
+		w.shows("it answers", out.Message, "today has cost $2.50", "sure")
+		w.is("it is capped", w.Snapshot().Money.Today.Capped(), false)
+		follows := w.do(command.SetConfig{Key: "daily_cap", Value: "2"}).Follows
+		w.holds(strings.HasSuffix(follows, "the conversation would ask"), "who is asked with a key reads", follows)
+		w.say("/config daily_cap 2 sure")
+		s := w.Snapshot().Money
+		w.holds(s.Today.Cap == 2 && !s.Until(0).IsZero(), "taken", s)
+		for _, bad := range []string{"-1", "five", "1e3", "NaN", "0x10", "1.2.3"} {
+			w.refuses("must be an amount in dollars", command.Slash{Line: "/config daily_cap " + bad})
 		}
-		if out, err := b.Do(t.Context(), command.SetConfig{Key: "daily_cap", Value: "2"}); err != nil || !strings.HasSuffix(out.Follows, "the conversation would ask") {
-			t.Errorf("who is asked with a key reads %q, %v", out.Follows, err)
-		}
-		type_(t, b, "/config daily_cap 2 sure")
-		if s := b.Snapshot().Money; s.Today.Cap != 2 || s.Until(0).IsZero() {
-			t.Errorf("%+v", s)
-		}
-		for _, bad := range []string{"-1", "five", "1e3", "NaN", "", "0x10", "1.2.3"} {
-			if bad == "" {
-				continue // this one shows it
-			}
-			refused(t, b, command.Slash{Line: "/config daily_cap " + bad}, "must be an amount in dollars")
-		}
-		if s := b.Snapshot().Money; s.Today.Cap != 2 {
-			t.Errorf("a refused cap changed it: %+v", s)
-		}
+		w.is("the cap after refused ones", w.Snapshot().Money.Today.Cap, 2)
 	})
 }
 
-// W12: without caps, lifting them was recorded as a decision, and so was undoing a lift
-// that never happened.
+// W12: without caps, lifting them was recorded as a decision, and so was undoing a lift that never happened.
 func TestOnlyALiftThatChangesSomethingIsADecision(t *testing.T) {
-	running(t, func(home) {}, func(_ home, b *Bot) {
-		step := func(undo bool, message string, decided bool) {
-			t.Helper()
-			out := do(t, b, command.LiftCaps{Undo: undo})
-			if out.Message != message || (out.Decision.Action != "") != decided || (out.Undo != nil) != decided {
-				t.Errorf("undo %v: %+v", undo, out)
+	story(t, nil, func(w *world) {
+		for i, step := range []struct {
+			undo    bool
+			message string
+			decided bool
+		}{
+			{false, "there are no caps: /config daily_cap 5 sets one", false},
+			{true, "there are no caps: /config daily_cap 5 sets one", false},
+			{true, "spending caps are active again", false}, // from here on there is one
+			{false, "the caps are lifted for today", true},
+			{false, "the caps are lifted for today", false},
+			{true, "spending caps are active again", true},
+		} {
+			if i == 2 {
+				w.do(command.SetConfig{Key: "daily_cap", Value: "5"})
 			}
+			out := w.do(command.LiftCaps{Undo: step.undo})
+			w.holds(out.Message == step.message && (out.Decision.Action != "") == step.decided && (out.Undo != nil) == step.decided, "it answers", step, out)
 		}
-		step(false, "there are no caps: /config daily_cap 5 sets one", false)
-		step(true, "there are no caps: /config daily_cap 5 sets one", false)
-		do(t, b, command.SetConfig{Key: "daily_cap", Value: "5"})
-		step(true, "spending caps are active again", false)
-		step(false, "the caps are lifted for today", true)
-		step(false, "the caps are lifted for today", false)
-		step(true, "spending caps are active again", true)
 	})
 }

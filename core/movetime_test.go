@@ -3,8 +3,6 @@ package core
 import (
 	"encoding/json"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -24,240 +22,170 @@ const medFile = "routines/medication.md"
 // medText is a file with parts that an edit must not change.
 const medText = "---\n# by hand\nid: \"aaaa0001\"\ndescription:   \"Medication\"\ncron: \"0 8 * * *\" # after breakfast\nbackground: true\nmine: [1,  2]\n---\nSay nothing.\n\n\tAs it is. \n"
 
-// movedFor writes a journal in which a task pings at 8:00 and the user answers at 9:30
-// every day.
-func movedFor(h home, task string, days int) {
-	begin := time.Date(2000, 1, 1, 8, 0, 10, 0, h.zone).AddDate(0, 0, -days)
+// answered is a journal of 60 days in which a task pings at 8:00 and the user answers at 9:30.
+func answered() file {
 	var lines []string
-	for n := range days {
-		at := begin.AddDate(0, 0, n)
+	for n := range 60 {
+		at := dayOne.Add(7*time.Hour+10*time.Second).AddDate(0, 0, n-60)
 		id := fmt.Sprintf("%08x-1", n)
-		lines = append(lines, fmt.Sprintf(`{"at":%q,"id":%q,"task":%q,"kind":"ping","message":"m%d"}`, at.Format(time.RFC3339), id, task, n),
+		lines = append(lines, fmt.Sprintf(`{"at":%q,"id":%q,"task":"aaaa0001","kind":"ping","message":"m%d"}`, at.Format(time.RFC3339), id, n),
 			fmt.Sprintf(`{"at":%q,"answers":%q,"how":"reply"}`, at.Add(90*time.Minute).Format(time.RFC3339), id))
 	}
-	h.write("state/pings.jsonl", strings.Join(lines, "\n")+"\n")
+	return file{"state/pings.jsonl", strings.Join(lines, "\n") + "\n"}
 }
 
-func (h home) text(rel string) string {
-	data, err := os.ReadFile(filepath.Join(h.root, rel))
-	testkit.Must(h.t, err)
-	return string(data)
+// moves are the files of a routine whose user answers at another time.
+var moves = []file{{medFile, medText}, answered()}
+
+// card returns the newest card with a title.
+func (w *world) card(title string) transcript.Entry {
+	w.Helper()
+	for _, e := range slices.Backward(w.Snapshot().Chat) {
+		if e.Embed != nil && e.Embed.Title == title {
+			return e
+		}
+	}
+	w.Fatalf("no card %q", title)
+	return transcript.Entry{}
 }
 
-func moves(h home) {
-	h.write(medFile, medText)
-	movedFor(h, "aaaa0001", 60)
-}
-
-// The whole life of a suggestion: it is made by day, once, changes nothing by itself, and
-// the effect of the answer can be undone.
+// The whole life of a suggestion: it is made by day, once, changes nothing by itself, and the effect of the answer can be undone.
 func TestATimeIsProposedAndChangedOnlyWithConsent(t *testing.T) {
-	running(t, moves, func(h home, b *Bot) {
-		time.Sleep(7*time.Hour + 30*time.Minute) // the story starts at one
-		if open := b.Snapshot().Proposals; len(open) != 0 {
-			t.Errorf("at %s it asks: %+v", b.now().Format("15:04"), open)
+	story(t, moves, func(w *world) {
+		w.sleep(7*time.Hour + 30*time.Minute) // the story starts at one
+		w.is("open at half past eight", w.asked(), "0 open, 0 reminders")
+		w.sleep(time.Hour)
+		open := w.Snapshot().Proposals
+		w.needs(len(open) == 1, "proposals", open)
+		w.is("it asks", open[0].Text, "You answered Medication at about 9:30 in eight of eight weeks. It comes at 8:00. Change it?")
+		var labels []string
+		for _, b := range open[0].Buttons {
+			labels = append(labels, b.Label)
 		}
-		time.Sleep(time.Hour)
-		open := b.Snapshot().Proposals
-		if len(open) != 1 || open[0].Text != "You answered Medication at about 9:30 in eight of eight weeks. It comes at 8:00. Change it?" {
-			t.Fatalf("proposals: %+v", open)
-		}
-		if got := h.text(medFile); got != medText {
-			t.Errorf("without an answer the file is\n%s", got)
-		}
-		card := lastCard(t, b, textMoveTitle)
-		if labels := fmt.Sprint(labelsOf(open[0])); labels != "[Change to 9:30 Not now Never ask]" {
-			t.Error(labels)
-		}
-		out, err := press(t, b, card, "Change to 9:30")
-		if err != nil || out.Message != "Medication comes at 9:30 from now on." {
-			t.Fatalf("%+v, %v", out, err)
-		}
-		if got := h.text(medFile); got != strings.Replace(medText, "0 8 * * *", "30 9 * * *", 1) {
-			t.Errorf("the file is\n%s", got)
-		}
-		if n := len(b.Snapshot().Proposals); n != 0 {
-			t.Errorf("%d are open after the answer", n)
-		}
-		undo := do(t, b, out.Undo)
-		if got := h.text(medFile); got != medText {
-			t.Errorf("after undo the file is\n%s", got)
-		}
-		if undo.Undo == nil || len(b.Snapshot().Proposals) != 1 {
-			t.Errorf("the answer was not taken back: %+v", undo)
-		}
-		time.Sleep(36 * time.Hour)
-		if all := b.offers.Of(KindTime); len(all) != 1 {
-			t.Errorf("without an answer it asked %d times", len(all))
-		}
+		w.is("buttons", strings.Join(labels, ", "), "Change to 9:30, Not now, Never ask")
+		w.is("the file without an answer", w.read(medFile), medText)
+		out := w.presses(w.card(textMoveTitle), "Change to 9:30", "")
+		w.is("it answers", out.Message, "Medication comes at 9:30 from now on.")
+		w.is("the file", w.read(medFile), strings.Replace(medText, "0 8 * * *", "30 9 * * *", 1))
+		w.is("open after the answer", len(w.Snapshot().Proposals), 0)
+		undo := w.do(out.Undo)
+		w.is("the file after undo", w.read(medFile), medText)
+		w.holds(undo.Undo != nil && len(w.Snapshot().Proposals) == 1, "the answer was not taken back", undo)
+		w.sleep(36 * time.Hour)
+		w.is("without an answer, asked", len(w.offers.Of(KindTime)), 1)
 	})
 }
 
 func TestNeverAskIsForEver(t *testing.T) {
-	lives(t, 24*time.Hour, moves, func(_ home, b *Bot) {
-		time.Sleep(10 * time.Hour)
-		if out, err := press(t, b, lastCard(t, b, textMoveTitle), "Never ask"); err != nil || !strings.Contains(out.Message, "stays at 8:00") {
-			t.Errorf("%+v, %v", out, err)
-		}
-	}, func(h home, b *Bot) {
-		time.Sleep(time.Hour)
-		testkit.Must(t, proposeTime(b, b.now()))
-		if all := b.offers.Of(KindTime); len(all) != 1 || h.text(medFile) != medText {
-			t.Errorf("asked %d times: %+v", len(all), all)
-		}
+	setting{files: moves, gap: 24 * time.Hour}.tell(t, func(w *world) {
+		w.sleep(10 * time.Hour)
+		w.presses(w.card(textMoveTitle), "Never ask", "stays at 8:00")
+	}, func(w *world) {
+		w.sleep(time.Hour)
+		testkit.Must(t, proposeTime(w.Bot, w.now()))
+		w.is("asked", len(w.offers.Of(KindTime)), 1)
+		w.is("the file", w.read(medFile), medText)
 	})
 }
 
-// Switched off, nothing is learned from answers: no time is proposed, and runs are not told when the
-// user answers.
-func TestWhoWantsNoLearningGetsNoSuggestions(t *testing.T) {
-	running(t, moves, func(_ home, b *Bot) {
-		do(t, b, command.SetConfig{Key: "learning", Value: "off"})
-		time.Sleep(17 * time.Hour)
-		if n := len(b.offers.Of(KindTime)); n != 0 {
-			t.Errorf("switched off: %d proposed", n)
-		}
-		do(t, b, command.SetConfig{Key: "learning", Value: "on"})
-		time.Sleep(2*time.Hour + time.Minute)
-		if n := len(b.Snapshot().Proposals); n != 1 {
-			t.Errorf("switched on: %d proposed", n)
-		}
-	})
-}
-
-func TestNothingIsProposedInQuietHours(t *testing.T) {
-	running(t, moves, func(_ home, b *Bot) {
-		do(t, b, command.SetConfig{Key: "quiet_hours", Value: "08:00-19:00"})
-		time.Sleep(17 * time.Hour)
-		if n := len(b.Snapshot().Proposals); n != 0 {
-			t.Errorf("%d in quiet hours", n)
-		}
-		time.Sleep(2*time.Hour + time.Minute)
-		if n := len(b.Snapshot().Proposals); n != 1 {
-			t.Errorf("%d after quiet hours", n)
-		}
-	})
+// Nothing is proposed in quiet hours, nor to a user who wants nothing learned from the answers.
+func TestATimeIsProposedOnlyWhereItIsWelcome(t *testing.T) {
+	for name, c := range map[string]struct{ at, later command.Value }{
+		"switched off":   {command.SetConfig{Key: "learning", Value: "off"}, command.SetConfig{Key: "learning", Value: "on"}},
+		"in quiet hours": {command.SetConfig{Key: "quiet_hours", Value: "08:00-19:00"}, nil},
+	} {
+		story(t, moves, func(w *world) {
+			w.do(c.at)
+			w.sleep(17 * time.Hour)
+			w.is(name+": proposed", len(w.offers.Of(KindTime)), 0)
+			if c.later != nil {
+				w.do(c.later)
+			}
+			w.sleep(2*time.Hour + time.Minute)
+			w.is("not "+name+": proposed", len(w.Snapshot().Proposals), 1)
+		})
+	}
 }
 
 // If the file changed in the meantime, the user's text stays.
 func TestAChangeMeetsAFileThatHasChanged(t *testing.T) {
-	running(t, moves, func(h home, b *Bot) {
-		time.Sleep(10 * time.Hour)
-		card := lastCard(t, b, textMoveTitle)
+	story(t, moves, func(w *world) {
+		w.sleep(10 * time.Hour)
+		card := w.card(textMoveTitle)
 		edited := strings.Replace(medText, "0 8 * * *", "15 7 * * *", 1)
-		h.write(medFile, edited)
-		b.index.Scan()
-		time.Sleep(time.Minute)
-		if _, err := press(t, b, card, "Change to 9:30"); err == nil || !strings.Contains(err.Error(), `its cron line is "15 7 * * *" now`) {
-			t.Errorf("%v", err)
-		}
-		if got := h.text(medFile); got != edited {
-			t.Errorf("the file is\n%s", got)
-		}
+		w.write(medFile, edited)
+		w.index.Scan()
+		w.sleep(time.Minute)
+		_, err := w.press(card, "Change to 9:30")
+		fails(w, "the change", err, `its cron line is "15 7 * * *" now`)
+		w.is("the file", w.read(medFile), edited)
 	})
 }
 
 func TestWhatWasPutOffWaitsFourWeeksAndAWeekHasOneProposal(t *testing.T) {
 	now := time.Date(2026, 11, 27, 10, 0, 0, 0, time.UTC)
-	day := 24 * time.Hour
-	ago := func(d time.Duration, answer string) proposals.Proposal {
-		p := proposals.Proposal{Kind: KindTime, Words: "the time of a", Made: now.Add(-d), Answer: answer}
-		if answer != "" {
-			p.Answered = p.Made.Add(time.Hour)
-		}
-		return p
-	}
 	for _, c := range []struct {
-		p          proposals.Proposal
+		days       int // ago; the clock was wrong where it is below 0
+		answer     string
 		may, waits bool
 	}{
-		{ago(6*day, timeNotNow), false, true},
-		{ago(8*day, timeNotNow), true, true},
-		{ago(28*day, timeNotNow), true, true},
-		{ago(29*day, timeNotNow), true, false},
-		{ago(8*day, ""), true, true},
-		{ago(29*day, ""), true, false},
-		{ago(8*day, timeChanges), true, false},
-		{ago(-6*day, timeNotNow), false, true}, // the clock was wrong
-		{ago(-90*day, timeNotNow), true, false},
+		{6, timeNotNow, false, true},
+		{8, timeNotNow, true, true},
+		{28, timeNotNow, true, true},
+		{29, timeNotNow, true, false},
+		{8, "", true, true},
+		{29, "", true, false},
+		{8, timeChanges, true, false},
+		{-6, timeNotNow, false, true},
+		{-90, timeNotNow, true, false},
 	} {
-		before := []proposals.Proposal{c.p}
-		if may, w := mayPropose(before, now), waits(before, "the time of a", now); may != c.may || w != c.waits {
-			t.Errorf("%s ago, %q: %v, %v", now.Sub(c.p.Made), c.p.Answer, may, w)
+		p := proposals.Proposal{Kind: KindTime, Words: "the time of a", Made: now.Add(-time.Duration(c.days) * 24 * time.Hour), Answer: c.answer}
+		if c.answer != "" {
+			p.Answered = p.Made.Add(time.Hour)
 		}
-		if waits(before, "the time of b", now) {
-			t.Error("another routine waits too")
-		}
+		before := []proposals.Proposal{p}
+		is(t, fmt.Sprintf("%d days ago, %q: may propose, waits, another routine waits", c.days, c.answer),
+			[]bool{mayPropose(before, now), waits(before, "the time of a", now), waits(before, "the time of b", now)}, []bool{c.may, c.waits, false})
 	}
 }
 
-// A better time is suggested only for a routine with a single time of day and permission
-// to ping.
-// A learned time moves the time of day; the days that other keys select stay.
-func TestALearnedTimeKeepsTheDays(t *testing.T) {
-	running(t, func(h home) { movedFor(h, "aaaa0001", 60) }, func(_ home, b *Bot) {
-		asks, err := asksByTask(b, b.now())
-		testkit.Must(t, err)
-		r := &routines.Routine{Task: routines.Task{ID: "aaaa0001", AllowPing: true}, Cron: "0 8 * * mon-fri"}
-		r.Schedule, err = b.times().Schedule("0 8 * * mon-fri, every 2 weeks, from 1 January 2001")
-		testkit.Must(t, err)
-		p, ok := timeFor(r, asks[r.ID], b.now())
-		var change movedTime
-		if !ok || json.Unmarshal(p.Change, &change) != nil || change.To != "30 9 * * mon-fri, every 2 weeks, from 1 January 2001" {
-			t.Errorf("%v, %+v", ok, change)
-		}
-	})
-}
-
+// A better time is suggested only for a routine with a single time of day and permission to ping. It moves the time of day; the days that
+// other keys select stay.
 func TestOnlyAPlainTimeIsMoved(t *testing.T) {
-	running(t, func(h home) { movedFor(h, "aaaa0001", 60) }, func(_ home, b *Bot) {
-		asks, err := asksByTask(b, b.now())
+	story(t, moves, func(w *world) {
+		asks, err := asksByTask(w.Bot, w.now())
 		testkit.Must(t, err)
-		for want, alter := range map[string]func(*routines.Routine){
-			"":                func(*routines.Routine) {},
-			"two times":       func(r *routines.Routine) { r.Cron = "0 8,20 * * *" },
-			"every hour":      func(r *routines.Routine) { r.Cron = "0 * * * *" },
-			"silent":          func(r *routines.Routine) { r.AllowPing = false },
-			"not approved":    func(r *routines.Routine) { r.Waits = "it is new" },
-			"an edit waits":   func(r *routines.Routine) { r.Proposed.Version = "1" },
-			"with a window":   func(r *routines.Routine) { r.Leeway = leeway.Rule{Jitter: time.Minute} },
-			"another zone":    func(r *routines.Routine) { r.Schedule.Zone = time.UTC },
-			"another time":    func(r *routines.Routine) { r.Cron = "0 7 * * *" },
-			"another routine": func(r *routines.Routine) { r.ID = "bbbb0001" },
+		const days = "0 8 * * mon-fri, every 2 weeks, from 1 January 2001"
+		for _, c := range []struct {
+			name, to string
+			alter    func(*routines.Routine)
+		}{
+			{"plain", "30 9 * * mon-fri", func(*routines.Routine) {}},
+			{"with days", strings.Replace(days, "0 8", "30 9", 1), func(r *routines.Routine) {
+				r.Schedule, err = w.times().Schedule(days)
+				testkit.Must(t, err)
+			}},
+			{"two times", "", func(r *routines.Routine) { r.Cron = "0 8,20 * * *" }},
+			{"every hour", "", func(r *routines.Routine) { r.Cron = "0 * * * *" }},
+			{"silent", "", func(r *routines.Routine) { r.AllowPing = false }},
+			{"not approved", "", func(r *routines.Routine) { r.Waits = "it is new" }},
+			{"an edit waits", "", func(r *routines.Routine) { r.Proposed.Version = "1" }},
+			{"with a window", "", func(r *routines.Routine) { r.Leeway = leeway.Rule{Jitter: time.Minute} }},
+			{"another zone", "", func(r *routines.Routine) { r.Schedule.Zone = time.UTC }},
+			{"another time", "", func(r *routines.Routine) { r.Cron = "0 7 * * *" }},
+			{"another routine", "", func(r *routines.Routine) { r.ID = "bbbb0001" }},
 		} {
 			r := &routines.Routine{Task: routines.Task{ID: "aaaa0001", AllowPing: true}, Cron: "0 8 * * mon-fri"}
-			alter(r)
-			c, err := cron.Parse(r.Cron)
+			c.alter(r)
+			r.Schedule.Cron, err = cron.Parse(r.Cron)
 			testkit.Must(t, err)
-			r.Schedule.Cron = c
-			p, ok := timeFor(r, asks[r.ID], b.now())
-			if ok != (want == "") {
-				t.Errorf("%q: %v", want, ok)
-			}
+			p, ok := timeFor(r, asks[r.ID], w.now())
 			var change movedTime
-			if ok && (json.Unmarshal(p.Change, &change) != nil || change.To != "30 9 * * mon-fri") {
-				t.Errorf("changes to %+v", change)
+			if ok {
+				testkit.Must(t, json.Unmarshal(p.Change, &change))
 			}
+			w.is(c.name+": moved to", change.To, c.to)
+			w.is(c.name+": moved", ok, c.to != "")
 		}
 	})
-}
-
-// lastCard returns the newest card with a title.
-func lastCard(t *testing.T, b *Bot, title string) transcript.Entry {
-	t.Helper()
-	for _, e := range slices.Backward(b.Snapshot().Chat) {
-		if e.Embed != nil && e.Embed.Title == title {
-			return e
-		}
-	}
-	t.Fatalf("no card %q", title)
-	return transcript.Entry{}
-}
-
-// labelsOf returns the labels of a proposal's buttons.
-func labelsOf(p proposals.Proposal) (list []string) {
-	for _, b := range p.Buttons {
-		list = append(list, b.Label)
-	}
-	return list
 }

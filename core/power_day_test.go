@@ -7,7 +7,6 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"iter"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -19,7 +18,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"ollimbot/core/agent"
 	"ollimbot/core/base/testkit"
 	"ollimbot/core/command"
 	"ollimbot/core/storage/config"
@@ -65,7 +63,7 @@ type powered struct {
 // start starts a bot whose webhook port is taken: deliveries are passed to it directly.
 func (p *powered) start(port int) (end func()) {
 	p.engine = &recorder{Engine: offline()}
-	p.b = p.h.bot(remembering{p.engine, p}, func(o *Options) {
+	p.b = p.h.bot(remembering{listening{Engine: p.engine, hears: p.heard}, p}, func(o *Options) {
 		o.Env = config.Env{Zone: p.h.zone, WebhookPort: port, WebhookSecret: "hush"}
 		o.Log = slog.New(slog.NewTextHandler(&p.logged, &slog.HandlerOptions{Level: slog.LevelWarn}))
 	})
@@ -86,11 +84,11 @@ func (p *powered) start(port int) (end func()) {
 // do carries out a command, and reports whether it succeeded.
 func (p *powered) do(c command.Value) (command.Outcome, bool) {
 	p.h.t.Helper()
-	if p.failed == nil {
-		return do(p.h.t, p.b, c), true
-	}
 	out, err := p.b.Do(p.h.t.Context(), c)
-	if err != nil {
+	switch {
+	case err != nil && p.failed == nil:
+		p.h.t.Fatalf("%T: %v", c, err)
+	case err != nil:
 		*p.failed = append(*p.failed, err)
 	}
 	return out, err == nil
@@ -175,30 +173,12 @@ func (p *powered) given() map[string]int {
 // remembering is an engine that knows after a restart which messages it was sent, like
 // engines with sessions on disk.
 type remembering struct {
-	*recorder
+	listening
 	p *powered
 }
 
 func (r remembering) HasMessage(_ context.Context, _ string, digest [sha256.Size]byte) (bool, error) {
 	return r.p.had[hex.EncodeToString(digest[:])], nil
-}
-
-func (r remembering) Open(ctx context.Context, o agent.SessionOptions) (agent.Session, error) {
-	s, err := r.recorder.Open(ctx, o)
-	if err != nil {
-		return nil, err
-	}
-	return hearing{s, r.p}, nil
-}
-
-type hearing struct {
-	agent.Session
-	p *powered
-}
-
-func (s hearing) Send(ctx context.Context, m agent.Message) iter.Seq2[agent.Event, error] {
-	s.p.heard(m.Text)
-	return s.Session.Send(ctx, m)
 }
 
 // digestOf identifies a message as in HasMessage.
@@ -226,11 +206,12 @@ func prepareTheDay(h home) {
 	h.write("webhooks/ci.md", powerHook)
 	for i := range 6 {
 		id := fmt.Sprintf("bbbb%04d", i)
-		h.write("reminders/"+id+".md", fmt.Sprintf("---\nid: %q\nrun-at: %q\nbackground: true\nisolated: %v\nupdate-main-session: \"always\"\ndescription: \"Task t%03d\"\n---\n"+
-			"Do it.\n\n```script\ncall ping_user {\"message\":\"Look.\"}\ncall report_updates {\"message\":\"u%03d\"}\n```\n",
-			id, time.Date(2000, 1, 1, 0, 3+4*i, 0, 0, time.UTC).Format(time.RFC3339), i%2 == 0, i, i))
+		const front = "id: %q\nrun-at: %q\nbackground: true\nisolated: %v\nupdate-main-session: \"always\"\ndescription: \"Task t%03d\"\n"
+		h.put(task("reminders/"+id+".md", fmt.Sprintf(front,
+			id, time.Date(2000, 1, 1, 0, 3+4*i, 0, 0, time.UTC).Format(time.RFC3339), i%2 == 0, i),
+			"Do it.\n\n"+plays(`call ping_user {"message":"Look."}`, fmt.Sprintf(`call report_updates {"message":"u%03d"}`, i))))
 	}
-	h.write("routines/often.md", "---\nid: \"aaaa0001\"\ncron: \"*/20 * * * *\"\nbackground: true\n---\nLook around.\n\n```script\nsay nothing new\n```\n")
+	h.put(task("routines/often.md", "id: \"aaaa0001\"\ncron: \"*/20 * * * *\"\nbackground: true\n", "Look around.\n\n"+plays("say nothing new")))
 }
 
 // steps are the steps of the day. The bot comes to rest after each.

@@ -3,7 +3,6 @@ package core
 import (
 	"context"
 	"fmt"
-	"iter"
 	"math/rand/v2"
 	"regexp"
 	"slices"
@@ -16,8 +15,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"ollimbot/core/agent"
-	"ollimbot/core/agent/script"
 	"ollimbot/core/base/testkit"
 	"ollimbot/core/command"
 	"ollimbot/core/work/webhook"
@@ -59,8 +56,7 @@ type previewed struct {
 	h   home
 	rng *rand.Rand
 	bot *Bot
-	end context.CancelFunc
-	ran chan error
+	end func()
 	n   int // tasks written so far
 	ids []string
 
@@ -123,19 +119,17 @@ func (p *previewed) write(folder, when string) string {
 }
 
 func (p *previewed) start() {
-	p.bot = p.h.bot(&previewEar{script.New(script.Options{Pace: 1}), p})
+	p.bot = p.h.bot(listening{Engine: offline(), hears: p.sent, waits: func() {
+		// Act between two minutes, at a distinct moment.
+		time.Sleep(300*time.Millisecond + time.Duration(p.turns.Add(1))*time.Microsecond)
+	}})
 	p.began = time.Now()
-	ctx, stop := context.WithCancel(p.t.Context())
-	p.end, p.ran = stop, make(chan error, 1)
-	go func(b *Bot, ran chan<- error) { ran <- b.Run(ctx) }(p.bot, p.ran)
+	p.end = begin(p.t, p.bot)
 	synctest.Wait()
 }
 
 func (p *previewed) stop() {
 	p.end()
-	if err := <-p.ran; err != nil {
-		p.t.Errorf("the bot ended with %v", err)
-	}
 	p.hooks.Wait()
 }
 
@@ -267,34 +261,5 @@ func (p *previewed) sent(text string) {
 	}
 	if text != want[0] && (!busy || text != want[1]) {
 		p.t.Errorf("%s at %s, foretold %v (-preview +sent):\n%s", tag[0], time.Now().In(p.h.zone), ok, cmp.Diff(want[0], text))
-	}
-}
-
-// previewEar is the offline engine with a check of the messages it gets.
-type previewEar struct {
-	agent.Engine
-	p *previewed
-}
-
-func (e *previewEar) Open(ctx context.Context, o agent.SessionOptions) (agent.Session, error) {
-	s, err := e.Engine.Open(ctx, o)
-	if err != nil {
-		return nil, err
-	}
-	return &previewSession{s, e.p}, nil
-}
-
-type previewSession struct {
-	agent.Session
-	p *previewed
-}
-
-func (s *previewSession) Send(ctx context.Context, m agent.Message) iter.Seq2[agent.Event, error] {
-	s.p.sent(m.Text)
-	events := s.Session.Send(ctx, m)
-	return func(yield func(agent.Event, error) bool) {
-		// Act between two minutes, at a distinct moment.
-		time.Sleep(300*time.Millisecond + time.Duration(s.p.turns.Add(1))*time.Microsecond)
-		events(yield)
 	}
 }

@@ -2,159 +2,209 @@ package core
 
 import (
 	"bytes"
+	"fmt"
 	"log/slog"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"ollimbot/core/base/testkit"
+	"ollimbot/core/talk/notice"
 	"ollimbot/core/talk/transcript"
-	"ollimbot/routines"
+	"ollimbot/core/work/google"
 	"ollimbot/routines/watch"
 )
 
-// filesOf returns the files in the list of problems.
-func filesOf(list []routines.Problem) string {
+// problemFiles are the files in the list of problems.
+func (w *world) problemFiles() string {
 	var files []string
-	for _, p := range list {
+	for _, p := range w.Snapshot().Schedule.Problems {
 		files = append(files, p.File)
 	}
 	return strings.Join(files, " ")
 }
 
+// saves writes a file as an editor does, so that the bot reads it; one without text is removed.
+func (w *world) saves(rel, text string) {
+	w.Helper()
+	if text == "" {
+		testkit.Must(w, os.Remove(w.dir.Path(rel)))
+	} else {
+		w.write(rel, text)
+	}
+	w.directory.Apply(watch.Batch{Names: []string{rel}})
+}
+
 // Q1: a bot without a screen said nothing.
-func TestAProblemIsToldAtOnceAndOnThePhoneOnceItHasLasted(t *testing.T) {
+func TestAProblemIsSaidAtOnceAndOnThePhoneOnceItHasLasted(t *testing.T) {
+	const rules, wrong = "tool-policy.yaml", "bg_forks:\n  overide: []\n"
 	var log bytes.Buffer
-	saidOf := func(b *Bot) (n int) {
-		for _, e := range b.Snapshot().Chat {
-			if e.Role == transcript.Notice && strings.Contains(e.Text, "the tool rules, line 2: unknown key") {
+	// chat are the messages with the problem in the chat, where the phone shows them.
+	chat := func(w *world, part string) (n int) {
+		for _, e := range w.Snapshot().Chat {
+			if e.Role == transcript.Notice && strings.Contains(e.Text, part) {
 				n++
 			}
 		}
 		return n
 	}
-	noticed := func(b *Bot, what string) (n int) {
-		for _, one := range b.Snapshot().Notices {
-			if strings.Contains(one.Text, what) {
-				n++
-			}
-		}
-		return n
-	}
-	livesWith(t, func(o *Options) { o.Log = slog.New(slog.NewTextHandler(&log, nil)) }, time.Minute, func(h home) {
-		h.write("tool-policy.yaml", "bg_forks:\n  overide: []\n")
-	}, func(h home, b *Bot) {
-		if noticed(b, "tool-policy.yaml:2:3: unknown key") != 1 || saidOf(b) != 0 || strings.Count(log.String(), "a file has a problem") != 1 {
-			t.Errorf("at once: %+v, log %s", b.Snapshot().Notices, &log)
-		}
-		h.write("prices.yaml", "opus: cheap\n")
-		b.directory.Apply(watch.Batch{Names: []string{"prices.yaml"}})
-		h.write("prices.yaml", "opus: 1 2 3 4\n") // the next save mends it
-		b.directory.Apply(watch.Batch{Names: []string{"prices.yaml"}})
-		time.Sleep(30 * time.Minute)
-		if saidOf(b) != 1 || noticed(b, "prices.yaml") != 1 || noticed(b, "tool-policy.yaml") != 1 {
-			t.Errorf("after a while: said %d times, %+v", saidOf(b), b.Snapshot().Notices)
-		}
-		for _, e := range b.Snapshot().Chat {
-			if strings.Contains(e.Text, "prices.yaml") {
-				t.Errorf("a problem of a moment: %q", e.Text)
-			}
-		}
-	}, func(h home, b *Bot) {
-		time.Sleep(30 * time.Minute)
-		if saidOf(b) != 1 {
-			t.Errorf("after a restart it was said %d times", saidOf(b))
-		}
-		testkit.Must(t, os.Remove(filepath.Join(h.root, "tool-policy.yaml")))
-		b.directory.Apply(watch.Batch{Names: []string{"tool-policy.yaml"}})
-		h.write("tool-policy.yaml", "bg_forks:\n  overide: []\n")
-		b.directory.Apply(watch.Batch{Names: []string{"tool-policy.yaml"}})
-		time.Sleep(30 * time.Minute)
-		if saidOf(b) != 2 {
-			t.Errorf("made again it was said %d times", saidOf(b))
-		}
+	const words = "the tool rules, line 2: unknown key"
+	logged := func(o *Options) { o.Log = slog.New(slog.NewTextHandler(&log, nil)) }
+	setting{files: []file{{rules, wrong}}, gap: time.Minute, change: logged}.tell(t, func(w *world) {
+		w.is("at once: notices, messages", []int{w.noted("tool-policy.yaml:2:3: unknown key"), chat(w, words)}, []int{1, 0})
+		w.is("lines of the log", strings.Count(log.String(), "a file has a problem"), 1)
+		w.saves("prices.yaml", "opus: cheap\n")
+		w.saves("prices.yaml", "opus: 1 2 3 4\n") // the next save mends it
+		w.sleep(30 * time.Minute)
+		w.is("after a while: messages, notices of either file", []int{chat(w, words), w.noted(rules), w.noted("prices.yaml")}, []int{1, 1, 1})
+		w.lacks("the chat", fmt.Sprint(w.Snapshot().Chat), "prices.yaml") // the problem of a moment
+	}, func(w *world) {
+		w.sleep(30 * time.Minute)
+		w.is("messages after a restart", chat(w, words), 1)
+		w.saves(rules, "")
+		w.saves(rules, wrong)
+		w.sleep(30 * time.Minute)
+		w.is("messages when it is made again", chat(w, words), 2)
 	})
 }
 
 // Q1: a version that was lost with the restart stopped the medicine.
 func TestABrokenFileKeepsItsLastValidVersionOverARestart(t *testing.T) {
+	const rel = "routines/pill.md"
 	pill := func(at string) string {
-		return "---\nid: pill\ncron: \"0 " + at + " * * *\"\nbackground: true\n---\nTake it.\n"
+		return task(rel, "id: pill\ncron: \"0 "+at+" * * *\"\nbackground: true\n", "Take it.").text
 	}
-	const hook = "---\nid: hook\nfields:\n  type: object\n  properties:\n    text: {type: string}\n---\nLook: {{text}}\n"
-	hourOf := func(b *Bot) string {
-		r, ok := b.index.Set().RoutineByID("pill")
+	hook := task("webhooks/hook.md", "id: hook\nfields:\n  type: object\n  properties:\n    text: {type: string}\n", "Look: {{text}}")
+	inForce := func(w *world, when, want string) {
+		w.Helper()
+		r, ok := w.index.Set().RoutineByID("pill")
 		if !ok {
-			return "gone"
+			is(w, when+" in force is", "none", want)
+			return
 		}
-		return r.Cron
+		is(w, when+" in force is", r.Cron, want)
 	}
-	lives(t, time.Minute, func(h home) {
-		h.write("routines/pill.md", pill("8"))
-		h.write("webhooks/hook.md", hook)
-	}, func(h home, b *Bot) {
-		h.write("routines/pill.md", pill("9"))
-		b.directory.Apply(watch.Batch{Names: []string{"routines/pill.md"}})
-	}, func(h home, b *Bot) {
-		h.write("routines/pill.md", pill("sometimes"))
-		h.write("webhooks/hook.md", "---\nid: hook\n---\nLook.\n")
-		b.directory.Apply(watch.Batch{Full: true})
-		if got := filesOf(b.Snapshot().Schedule.Problems); got != "routines/pill.md webhooks/hook.md" || hourOf(b) != "0 9 * * *" {
-			t.Errorf("problems of %s, in force %s", got, hourOf(b))
-		}
-	}, func(_ home, b *Bot) {
-		list := b.Snapshot().Schedule.Problems
-		if hourOf(b) != "0 9 * * *" || len(b.webhooks.index.Specs(false)) != 1 || len(list) != 2 {
-			t.Fatalf("after a restart %s is in force, problems %+v", hourOf(b), list)
-		}
+	setting{files: []file{{rel, pill("8")}, hook}, gap: time.Minute}.tell(t, func(w *world) {
+		w.saves(rel, pill("9"))
+	}, func(w *world) {
+		w.write(rel, pill("sometimes"))
+		w.write(hook.rel, "---\nid: hook\n---\nLook.\n")
+		w.directory.Apply(watch.Batch{Full: true})
+		w.is("problems", w.problemFiles(), "routines/pill.md webhooks/hook.md")
+		inForce(w, "broken,", "0 9 * * *")
+	}, func(w *world) {
+		inForce(w, "after a restart", "0 9 * * *")
+		list := w.Snapshot().Schedule.Problems
+		w.needs(len(w.webhooks.index.Specs(false)) == 1 && len(list) == 2, "problems after a restart", list)
 		for _, p := range list {
-			if p.Kept.IsZero() || !strings.Contains(p.Message, "until then the version of 20") {
-				t.Errorf("%+v", p)
-			}
+			w.holds(!p.Kept.IsZero() && strings.Contains(p.Message, "until then the version of 20"), "a problem", p)
 		}
-		testkit.Must(t, os.Remove(b.dir.Path("routines/pill.md")))
-		b.directory.Apply(watch.Batch{Names: []string{"routines/pill.md"}})
-		if hourOf(b) != "gone" {
-			t.Errorf("its file is gone, and %s is in force", hourOf(b))
-		}
-	}, func(h home, b *Bot) {
-		h.write("routines/pill.md", pill("sometimes"))
-		b.directory.Apply(watch.Batch{Names: []string{"routines/pill.md"}})
-		if hourOf(b) != "gone" {
-			t.Errorf("the version of a removed file came back: %s", hourOf(b))
-		}
+		w.saves(rel, "")
+		inForce(w, "removed,", "none")
+	}, func(w *world) {
+		w.saves(rel, pill("sometimes"))
+		inForce(w, "broken again,", "none")
 	})
 }
 
 // A command beside the bot writes nothing.
 func TestLookingForProblemsKeepsNothing(t *testing.T) {
 	h := newHome(t)
-	h.t = t
-	h.write("routines/pill.md", "---\nid: pill\ncron: \"0 8 * * *\"\n---\nTake it.\n")
-	h.write("state/.keep", "")
-	if list := h.bot(offline()).Problems(time.Now()); len(list) != 0 || h.has("state/valid") {
-		t.Errorf("%+v", list)
-	}
+	h.put(task("routines/pill.md", "id: pill\ncron: \"0 8 * * *\"\n", "Take it."), file{"state/.keep", ""})
+	list := h.bot(offline()).Problems(time.Now())
+	holds(t, len(list) == 0 && !h.has("state/valid"), "problems", list)
 }
 
 // A frame shows what is known of files that no index holds, and has them read for the next one.
 func TestAFrameDoesNotWaitForFilesThatNoIndexHolds(t *testing.T) {
-	lives(t, time.Minute, func(home) {}, func(h home, b *Bot) {
-		shown := func() bool { return strings.Contains(filesOf(b.Snapshot().Schedule.Problems), "skills/x/SKILL.md") }
-		if shown() {
-			t.Fatal("there is a skill")
-		}
-		h.write("skills/x/SKILL.md", "no front matter")
+	const rel = "skills/x/SKILL.md"
+	story(t, nil, func(w *world) {
+		shown := func() bool { return strings.Contains(w.problemFiles(), rel) }
+		w.is("shown before there is a skill", shown(), false)
+		w.write(rel, "no front matter")
 		time.Sleep(time.Minute)
-		if shown() {
-			t.Error("the frame has read the file")
-		}
+		w.is("shown in the first frame", shown(), false)
 		synctest.Wait()
-		if !shown() {
-			t.Error("the file was not read after the frame")
+		w.is("shown in the next frame", shown(), true)
+	})
+}
+
+// A routine that cannot work is reported before it fires: in the list of problems, and in a single notice that a restart does not repeat.
+func TestWhatARoutineLacksIsSaidOnceBeforeItFires(t *testing.T) {
+	const lacks = `runs without the skill "gone"`
+	seen := func(w *world) (n []int) {
+		n = []int{0, 0}
+		for _, p := range w.Snapshot().Schedule.Problems {
+			n[0] += strings.Count(p.Message, lacks)
 		}
+		for _, one := range w.Snapshot().Notices {
+			if strings.Contains(one.Text, lacks) && one.Level == notice.Warn {
+				n[1]++
+			}
+		}
+		return n
+	}
+	needy := task(tidyFile, "id: "+tidyID+"\ncron: 0 0 1 6 *\nbackground: true\nskills: [gone]\n", "Tidy.")
+	setting{files: []file{needy}, gap: time.Minute}.tell(t, func(w *world) {
+		w.sleep(25 * time.Minute)
+		w.is("problems, notices", seen(w), []int{1, 1})
+		w.is("runs", w.runs(), "")
+	}, func(w *world) {
+		w.sleep(25 * time.Minute)
+		w.is("problems, notices after a restart", seen(w), []int{1, 0})
+		w.put(task("skills/gone/SKILL.md", "name: gone\ndescription: It is back.\n", "Do it."))
+		w.sleep(11 * time.Minute)
+		w.is("problems, notices when it is mended", seen(w), []int{0, 0})
+	})
+}
+
+// A background task whose tools are commands of Google lacks the login, in the same words in the list of problems, the notice and the
+// description, until there is one. A login changes it at once.
+func TestWhatARoutineLacksOfGoogleIsSaidOnce(t *testing.T) {
+	const lacks = "it runs without your Google calendar: log in with /google-auth"
+	story(t, []file{
+		{google.ClientFile, `{"installed":{"client_id":"a","client_secret":"b"}}`},
+		task(tidyFile, "id: "+tidyID+"\ncron: 0 0 1 6 *\nbackground: true\nallowed-tools: [\"Bash(ollim-bot cal today)\"]\n", "Tidy."),
+	}, func(w *world) {
+		w.sleep(25 * time.Minute)
+		w.is("notices", w.noted(tidyFile+": "+lacks), 1)
+		s := w.Snapshot()
+		p := s.Lacks(tidyFile)
+		w.holds(p != nil && p.Message == lacks && p.Lacks == "no login", "it lacks", p)
+		about, err := w.tasks.Describe(tidyID)
+		testkit.Must(t, err)
+		w.shows("the description", about, "warning   "+lacks+"\n")
+		w.write(google.TokenFile, `{"token":"t","refresh_token":"r","client_id":"a","client_secret":"b","token_uri":"u","scopes":[],"expiry":"2999-01-01T00:00:00Z"}`)
+		w.google.Refresh() // as the watch on files and the end of a login do
+		s = w.Snapshot()
+		w.holds(s.Lacks(tidyFile) == nil, "with a login it lacks", s.Lacks(tidyFile))
+	})
+}
+
+// L2: each check of a chain is a new file, and each told again what it lacks, so that the notices pushed out the reports of runs.
+func TestWhatAChainLacksIsSaidOnceForTheChain(t *testing.T) {
+	story(t, nil, func(w *world) {
+		said := map[string]bool{}
+		for i, parent := range []string{"", "chain-parent: \"c0000000\"\n", "chain-parent: \"c0000000\"\n"} {
+			front := fmt.Sprintf("id: \"c000000%d\"\nchain-depth: %d\nmax-chain: 5\n%s", i, i, parent)
+			check := task(fmt.Sprintf("reminders/c000000%d.md", i), front+"run-at: \"2000-01-20T00:00:00Z\"\nbackground: true\nskills: [gone]\n", "Check.")
+			look := func() {
+				w.index.Scan()
+				lookAgain(w.Bot, watch.Batch{Full: true})
+			}
+			w.put(check)
+			look()
+			w.sleep(time.Minute)
+			for _, one := range w.Snapshot().Notices {
+				if strings.Contains(one.Text, `runs without the skill "gone"`) {
+					said[one.Text] = true
+				}
+			}
+			testkit.Must(t, os.Remove(w.dir.Path(check.rel)))
+			look() // between two checks there is no file
+		}
+		w.is("notices", len(said), 1) // each would name its file
 	})
 }

@@ -1,14 +1,12 @@
 package core
 
 import (
-	"context"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"ollimbot/core/base/testkit"
@@ -16,18 +14,22 @@ import (
 	"ollimbot/core/safety/policy"
 	"ollimbot/core/talk/transcript"
 	"ollimbot/core/work/budget"
-	"ollimbot/core/work/fork"
 	"ollimbot/routines"
 )
 
-// dentist writes a reminder that repeats every half hour until it is done.
-func dentist(h home, extra string) {
-	h.reminder("dddd0001", 10*time.Second, "until: done\n"+extra, `call ping_user {"message":"Call the dentist."}`, `call report_updates {"message":"Pinged."}`)
+const (
+	dentistID   = "dddd0001"
+	dentistFile = "reminders/dddd0001.md"
+)
+
+// dentist is a reminder that repeats every half hour until it is done.
+func dentist(extra string) file {
+	return remind(dentistID, 10*time.Second, "until: done\n"+extra, `call ping_user {"message":"Call the dentist."}`, `call report_updates {"message":"Pinged."}`)
 }
 
 // cards returns the pings with cards, oldest first.
-func cards(b *Bot) (list []transcript.Entry) {
-	for _, e := range b.Snapshot().Chat {
+func (w *world) cards() (list []transcript.Entry) {
+	for _, e := range w.Snapshot().Chat {
 		if e.Role == transcript.Ping && e.Embed != nil {
 			list = append(list, e)
 		}
@@ -36,414 +38,364 @@ func cards(b *Bot) (list []transcript.Entry) {
 }
 
 // press clicks the button with a label on a card.
-func press(t *testing.T, b *Bot, e transcript.Entry, label string) (command.Outcome, error) {
-	t.Helper()
+func (w *world) press(e transcript.Entry, label string) (command.Outcome, error) {
+	w.Helper()
 	for _, button := range e.Embed.Buttons {
 		if button.Label == label {
-			return b.Do(context.Background(), command.Click{Message: e.ID, ID: button.Action})
+			return w.Do(w.Context(), command.Click{Message: e.ID, ID: button.Action})
 		}
 	}
-	t.Fatalf("no button %q on %+v", label, e.Embed)
+	w.Fatalf("no button %q on %+v", label, e.Embed)
 	return command.Outcome{}, nil
 }
 
-// reminderOf returns the reminder from the schedule.
-func reminderOf(t *testing.T, b *Bot) *routines.Reminder {
-	t.Helper()
-	r, ok := b.Index().Set().ReminderByID("dddd0001")
-	if !ok {
-		t.Fatal("the reminder is gone")
-	}
+// presses clicks a button whose answer contains words.
+func (w *world) presses(e transcript.Entry, label, words string) command.Outcome {
+	w.Helper()
+	out, err := w.press(e, label)
+	w.needs(err == nil && strings.Contains(out.Message, words), label+" answers", out.Message, err)
+	return out
+}
+
+// due returns the reminder of these stories.
+func (w *world) due() *routines.Reminder {
+	w.Helper()
+	r, ok := w.index.Set().ReminderByID(dentistID)
+	w.needs(ok, "the reminder is gone")
 	return r
 }
 
-func told(b *Bot, words string) bool {
-	for _, u := range b.Snapshot().Updates {
-		if strings.Contains(u.Message, words) {
-			return true
-		}
+// count is how often it has come, how many runs there were, and how many returns the file counts, if there is one.
+func (w *world) count() string {
+	text := fmt.Sprintf("%d pings, %d runs", len(w.cards()), len(w.Snapshot().Forks))
+	if r, ok := w.index.Set().ReminderByID(dentistID); ok {
+		return fmt.Sprintf("%s, return %d", text, r.ChainDepth)
 	}
-	return false
+	return text + ", gone"
 }
 
-func TestAReminderComesBackUntilItIsDone(t *testing.T) {
-	running(t, func(h home) { dentist(h, "") }, func(h home, b *Bot) {
-		time.Sleep(time.Minute)
-		first := cards(b)
-		if len(first) != 1 || first[0].Text != "Call the dentist." || first[0].Embed.Footer != "repeats until it is done" || len(first[0].Embed.Buttons) != 4 {
-			t.Fatalf("the first: %+v", first)
-		}
-		time.Sleep(time.Hour)
-		all := cards(b)
-		if len(all) != 3 || !strings.HasSuffix(all[2].Embed.Footer, "for the third time") {
-			t.Fatalf("an hour later: %+v", all)
-		}
-		if r := reminderOf(t, b); r.ChainDepth != 3 || r.MaxChain != routines.DefaultRounds || r.FirstAt.IsZero() {
-			t.Errorf("the reminder is %+v", r)
-		}
-		prompt, err := b.dispatch.Preview(t.Context(), "dddd0001", time.Time{}, false)
-		if err != nil || !strings.Contains(prompt, "check 4 of 6") || !strings.Contains(prompt, "reached them 3 times since") {
-			t.Errorf("%v\n%s", err, prompt)
-		}
-		out, err := press(t, b, all[2], "Done")
-		if err != nil || !strings.Contains(out.Message, "is done") || h.has("reminders/dddd0001.md") {
-			t.Errorf("Done: %+v, %v", out, err)
-		}
-		if !told(b, `marked the reminder "Task dddd0001" (dddd0001) as done`) || !told(b, "3 times") {
-			t.Errorf("updates: %+v", b.Snapshot().Updates)
-		}
-		time.Sleep(5 * time.Hour)
-		if n := len(cards(b)); n != 3 {
-			t.Errorf("it came %d times although it was done", n)
-		}
-		if last := cards(b)[2]; len(last.Embed.Buttons) != 0 || !strings.Contains(last.Embed.Footer, "is done") || last.Text != "Call the dentist." {
-			t.Errorf("the pressed message: %+v", last.Embed)
-		}
-		if last := b.Snapshot().Budget.Pings[2]; last.How != budget.Pressed || last.Answered.IsZero() {
-			t.Errorf("the ping was not answered: %+v", last)
-		}
-		if _, err = press(t, b, all[0], "Later"); err == nil || !strings.Contains(err.Error(), "is not pending") {
-			t.Errorf("a press on an old message of a reminder that is done: %v", err)
-		}
-		if old := cards(b)[0]; len(old.Embed.Buttons) != 0 {
-			t.Error("the old message keeps its buttons")
-		}
-		do(t, b, out.Undo)
-		if !h.has("reminders/dddd0001.md") || told(b, "as done") {
-			t.Errorf("after undo: %+v", b.Snapshot().Updates)
-		}
+func TestAReminderReturnsUntilItIsDone(t *testing.T) {
+	story(t, []file{dentist("")}, func(w *world) {
+		w.sleep(time.Minute)
+		first := w.cards()
+		w.needs(len(first) == 1 && len(first[0].Embed.Buttons) == 4, "the first", first)
+		w.is("the first", first[0].Text+" "+first[0].Embed.Footer, "Call the dentist. repeats until it is done")
+		w.sleep(time.Hour)
+		w.is("an hour later", w.count(), "3 pings, 3 runs, return 3")
+		all := w.cards()
+		w.shows("the third", all[2].Embed.Footer, "for the third time")
+		w.holds(w.due().MaxChain == routines.DefaultRounds && !w.due().FirstAt.IsZero(), "the reminder", w.due())
+		prompt := w.preview(dentistID)
+		w.shows("the next prompt", prompt, "check 4 of 6", "reached them 3 times since")
+		out := w.presses(all[2], "Done", "is done")
+		w.holds(!w.has(dentistFile), "its file is still there")
+		w.shows("updates", w.pending(), `marked the reminder "Task dddd0001" (dddd0001) as done`, "3 times")
+		w.sleep(5 * time.Hour)
+		w.is("after Done", w.count(), "3 pings, 3 runs, gone")
+		last := w.cards()[2]
+		w.is("the pressed message", len(last.Embed.Buttons), 0)
+		w.shows("the pressed message", last.Text+" "+last.Embed.Footer, "Call the dentist.", "is done")
+		ping := w.Snapshot().Budget.Pings[2]
+		w.holds(ping.How == budget.Pressed && !ping.Answered.IsZero(), "the ping was not answered", ping)
+		_, err := w.press(all[0], "Later")
+		fails(w, "a press on an old message of a reminder that is done", err, "is not pending")
+		w.is("buttons of the old message", len(w.cards()[0].Embed.Buttons), 0)
+		w.do(out.Undo)
+		w.holds(w.has(dentistFile), "undo does not restore the file")
+		w.lacks("updates after undo", w.pending(), "as done")
 	})
 }
 
 func TestAReminderStopsAtItsLimitWithALastWord(t *testing.T) {
-	running(t, func(h home) { dentist(h, "max-chain: 1\nagain: 5\n") }, func(h home, b *Bot) {
-		time.Sleep(9 * time.Minute)
-		all := cards(b)
-		if len(all) != 2 || all[1].At.Sub(all[0].At) > 6*time.Minute || !reminderOf(t, b).LastWord {
-			t.Fatalf("it came %d times, %+v", len(all), reminderOf(t, b))
-		}
-		if told(b, "stopped") || len(all[1].Embed.Buttons) != 4 {
-			t.Error("it ended without time for an answer")
-		}
-		time.Sleep(time.Hour)
-		all = cards(b)
-		if len(all) != 2 || h.has("reminders/dddd0001.md") {
-			t.Fatalf("it came %d times", len(all))
-		}
-		if !told(b, "has stopped coming back: it reached the user 2 times since") {
-			t.Errorf("updates: %+v", b.Snapshot().Updates)
-		}
-		if len(all[1].Embed.Buttons) != 0 || len(b.Snapshot().Forks) != 2 {
-			t.Errorf("the last message is %+v, %d runs", all[1].Embed, len(b.Snapshot().Forks))
-		}
+	story(t, []file{dentist("max-chain: 1\nagain: 5\n")}, func(w *world) {
+		w.sleep(9 * time.Minute)
+		all := w.cards()
+		w.needs(len(all) == 2 && all[1].At.Sub(all[0].At) <= 6*time.Minute && w.due().LastWord, "it came", all, w.due())
+		w.lacks("it ended without time for an answer", w.pending(), "stopped")
+		w.is("buttons while it waits", len(all[1].Embed.Buttons), 4)
+		w.sleep(time.Hour)
+		w.is("in the end", w.count(), "2 pings, 2 runs, gone")
+		w.holds(!w.has(dentistFile), "its file is still there")
+		w.shows("updates", w.pending(), "has stopped coming back: it reached the user 2 times since")
+		w.is("buttons in the end", len(w.cards()[1].Embed.Buttons), 0)
 	})
 }
 
 func TestLaterAndNotTodayPutAReminderOff(t *testing.T) {
-	running(t, func(h home) { dentist(h, "max-chain: 1\n") }, func(h home, b *Bot) {
-		time.Sleep(40 * time.Minute) // the last repetition
-		r := reminderOf(t, b)
-		out, err := press(t, b, cards(b)[0], "Later") // on the previous message
-		if now := b.now(); err != nil || !reminderOf(t, b).RunAt.Equal(now.Add(time.Hour).Truncate(time.Second)) {
-			t.Errorf("%+v, %v, due %v", out, err, reminderOf(t, b).RunAt)
-		}
-		if later := reminderOf(t, b); later.ChainDepth != 0 || later.LastWord || !later.FirstAt.Equal(r.FirstAt) {
-			t.Errorf("after Later: %+v", later)
-		}
-		do(t, b, out.Undo)
-		if !reminderOf(t, b).RunAt.Equal(r.RunAt) {
-			t.Errorf("undone it is due %v, before %v", reminderOf(t, b).RunAt, r.RunAt)
-		}
-		until := b.now().Add(3 * time.Hour)
-		do(t, b, command.Remind{ID: "dddd0001", Word: command.Later, Until: until})
-		time.Sleep(3*time.Hour + time.Minute)
-		all := cards(b)
-		if len(all) != 3 || !strings.HasSuffix(all[2].Embed.Footer, "for the third time") || all[2].At.Before(until) {
-			t.Fatalf("after three hours: %+v", all)
-		}
-		if !told(b, "put the reminder") || !told(b, "propose it") {
-			t.Errorf("updates: %+v", b.Snapshot().Updates)
-		}
-		if _, err := press(t, b, all[2], "Not today"); err != nil {
-			t.Fatal(err)
-		}
-		want := r.First().AddDate(0, 0, 1).Truncate(time.Minute)
-		if got := reminderOf(t, b).RunAt; !got.Equal(want) {
-			t.Errorf("not today is %v, want %v", got, want)
-		}
-		for word, c := range map[string]command.Remind{
-			"in the past":     {ID: "dddd0001", Word: command.Later, Until: b.now().Add(-time.Minute)},
-			"year away":       {ID: "dddd0001", Word: command.Later, Until: b.now().AddDate(2, 0, 0)},
-			"does not answer": {ID: "dddd0001", Word: "never"},
+	story(t, []file{dentist("max-chain: 1\n")}, func(w *world) {
+		w.sleep(40 * time.Minute) // the last repetition
+		before := *w.due()
+		out := w.presses(w.cards()[0], "Later", "") // on the previous message
+		later := w.due()
+		w.is("after Later it is due", later.RunAt, w.now().Add(time.Hour).Truncate(time.Second))
+		w.holds(later.ChainDepth == 0 && !later.LastWord && later.FirstAt.Equal(before.FirstAt), "after Later", later)
+		w.do(out.Undo)
+		w.is("undone it is due", w.due().RunAt, before.RunAt)
+		until := w.now().Add(3 * time.Hour)
+		w.do(command.Remind{ID: dentistID, Word: command.Later, Until: until})
+		w.sleep(3*time.Hour + time.Minute)
+		all := w.cards()
+		w.needs(len(all) == 3 && strings.HasSuffix(all[2].Embed.Footer, "for the third time") && !all[2].At.Before(until), "after three hours", all)
+		w.shows("updates", w.pending(), "put the reminder", "propose it")
+		w.presses(all[2], "Not today", "")
+		w.is("not today", w.due().RunAt, before.First().AddDate(0, 0, 1).Truncate(time.Minute))
+		for words, c := range map[string]command.Remind{
+			"in the past":     {ID: dentistID, Word: command.Later, Until: w.now().Add(-time.Minute)},
+			"year away":       {ID: dentistID, Word: command.Later, Until: w.now().AddDate(2, 0, 0)},
+			"does not answer": {ID: dentistID, Word: "never"},
 			"is not pending":  {ID: "nobody", Word: command.Done},
-			"use done, later": {ID: "dddd0001"},
+			"use done, later": {ID: dentistID},
 		} {
-			refused(t, b, c, word)
+			w.refuses(words, c)
 		}
-		time.Sleep(24 * time.Hour)
-		if n := len(cards(b)); n != 5 {
-			t.Errorf("it did not come on the next day: %d", n)
-		}
+		w.sleep(24 * time.Hour)
+		w.is("pings until the next day", len(w.cards()), 5)
 	})
 }
 
 // While a ping cannot go out, there is no run, and nothing is counted.
-func TestAReminderThatComesBackKeepsToBudgetAndQuiet(t *testing.T) {
-	running(t, func(h home) { dentist(h, "max-chain: 2\n") }, func(_ home, b *Bot) {
-		time.Sleep(time.Minute)
-		mute := b.now().Add(2 * time.Hour).Truncate(time.Second)
-		do(t, b, command.MuteUntil{Until: mute})
-		time.Sleep(90 * time.Minute)
-		if r := reminderOf(t, b); len(cards(b)) != 1 || len(b.Snapshot().Forks) != 1 || r.ChainDepth != 1 || !r.RunAt.Equal(mute) {
-			t.Errorf("muted: %d cards, %d runs, %+v", len(cards(b)), len(b.Snapshot().Forks), r)
-		}
-		time.Sleep(31 * time.Minute)
-		if n := len(cards(b)); n != 2 {
-			t.Errorf("after the mute: %d cards", n)
-		}
-		zero := 0
-		out := do(t, b, command.SetBudget{Capacity: &zero})
-		time.Sleep(5 * time.Hour)
-		if r := reminderOf(t, b); len(b.Snapshot().Forks) != 2 || r.ChainDepth != 2 {
-			t.Errorf("without a budget: %d runs, %+v", len(b.Snapshot().Forks), r)
-		}
-		do(t, b, out.Undo)
-		time.Sleep(10 * time.Minute)
-		if n := len(cards(b)); n != 3 {
-			t.Errorf("with a budget again: %d cards", n)
-		}
+func TestAReminderThatReturnsKeepsToBudgetAndQuiet(t *testing.T) {
+	story(t, []file{dentist("max-chain: 2\n")}, func(w *world) {
+		w.sleep(time.Minute)
+		mute := w.now().Add(2 * time.Hour).Truncate(time.Second)
+		w.do(command.MuteUntil{Until: mute})
+		w.sleep(90 * time.Minute)
+		w.is("muted", w.count(), "1 pings, 1 runs, return 1")
+		w.is("muted it is due", w.due().RunAt.Equal(mute), true)
+		w.sleep(31 * time.Minute)
+		w.is("after the mute", w.count(), "2 pings, 2 runs, return 2")
+		out := w.do(command.SetBudget{Capacity: new(0)})
+		w.sleep(5 * time.Hour)
+		w.is("without a budget", w.count(), "2 pings, 2 runs, return 2")
+		w.do(out.Undo)
+		w.sleep(10 * time.Minute)
+		w.is("pings with a budget again", len(w.cards()), 3)
+	})
+	const empty = `{"capacity": 1, "available": 1.0, "refill_rate_minutes": 90, "last_refill": "2000-01-01T00:00:00Z", ` +
+		`"critical_used": 0, "critical_reset_date": "2000-01-01", "daily_used": 0, "daily_used_reset": "2000-01-01"}`
+	story(t, []file{dentist(""), {"state/ping_budget.json", empty}}, func(w *world) {
+		w.sleep(80 * time.Minute)
+		w.is("without a token", w.count()+"; "+w.runs(), "1 pings, 1 runs, return 1; dddd0001 done pinged reported")
+		w.sleep(15 * time.Minute)
+		w.is("pings with a token", len(w.cards()), 2)
 	})
 }
 
-func TestAnEmptyBucketLetsAReminderWaitForItsToken(t *testing.T) {
-	running(t, func(h home) {
-		dentist(h, "")
-		h.write("state/ping_budget.json", `{"capacity": 1, "available": 1.0, "refill_rate_minutes": 90, "last_refill": "`+time.Now().Format(time.RFC3339)+
-			`", "critical_used": 0, "critical_reset_date": "2000-01-01", "daily_used": 0, "daily_used_reset": "2000-01-01"}`)
-	}, func(_ home, b *Bot) {
-		time.Sleep(80 * time.Minute)
-		if r := reminderOf(t, b); len(b.Snapshot().Forks) != 1 || r.ChainDepth != 1 || b.Snapshot().Forks[0].Refused != 0 {
-			t.Errorf("without a token: %d runs, %+v", len(b.Snapshot().Forks), r)
-		}
-		time.Sleep(15 * time.Minute)
-		if n := len(cards(b)); n != 2 {
-			t.Errorf("with a token: %d cards", n)
-		}
-	})
-}
-
-// A failed or silent run counts as a repetition; a run that asks for another time gets
-// it.
-func TestAReminderComesBackAfterWhateverItsRunDid(t *testing.T) {
-	running(t, func(h home) {
-		h.reminder("dddd0001", time.Second, "until: done\n", `call follow_up_chain {"minutes_from_now": 240}`, `call ping_user {"message":"Four hours?"}`,
-			`call report_updates {"message":"r"}`)
-		h.reminder("dddd0002", time.Second, "until: done\nmax-chain: 1\nupdate-main-session: freely\n", `fail no luck`)
-		h.reminder("dddd0003", time.Second, "until: done\n", `call cancel_reminder {"reminder_id": "dddd0003"}`)
-		h.reminder("dddd0004", time.Second, "until: done\nallow-ping: false\n", `say quiet`)
-	}, func(h home, b *Bot) {
-		time.Sleep(time.Minute)
-		if r := reminderOf(t, b); r.ChainDepth != 1 || r.RunAt.Sub(b.now()) < 230*time.Minute {
-			t.Errorf("the agent's own time: %+v", r)
-		}
-		if r, ok := b.Index().Set().ReminderByID("dddd0002"); !ok || r.ChainDepth != 1 {
-			t.Errorf("after a run that failed: %+v", r)
-		}
-		if h.has("reminders/dddd0003.md") || h.has("reminders/dddd0004.md") {
-			t.Error("a cancelled one, or one without pings, came back")
-		}
-		time.Sleep(2 * time.Hour)
-		if !told(b, "it never reached the user") {
-			t.Errorf("updates: %+v", b.Snapshot().Updates)
-		}
+// A failed or silent run counts as a repetition; a run that asks for another time gets it. Of a reminder that can return no more,
+// nothing is left.
+func TestAReminderReturnsAfterWhateverItsRunDid(t *testing.T) {
+	story(t, []file{
+		remind(dentistID, time.Second, "until: done\n", `call follow_up_chain {"minutes_from_now": 240}`, `call ping_user {"message":"Four hours?"}`,
+			`call report_updates {"message":"r"}`),
+		remind("dddd0002", time.Second, "until: done\nmax-chain: 1\nupdate-main-session: freely\n", `fail no luck`),
+		remind("dddd0003", time.Second, "until: done\n", `call cancel_reminder {"reminder_id": "dddd0003"}`),
+		remind("dddd0004", time.Second, "until: done\nallow-ping: false\n", `say quiet`),
+	}, func(w *world) {
+		w.sleep(time.Minute)
+		w.holds(w.due().ChainDepth == 1 && w.due().RunAt.Sub(w.now()) >= 230*time.Minute, "the agent's own time", w.due())
+		r, ok := w.index.Set().ReminderByID("dddd0002")
+		w.holds(ok && r.ChainDepth == 1, "after a run that failed", r)
+		w.holds(!w.has("reminders/dddd0003.md") && !w.has("reminders/dddd0004.md"), "a cancelled one, or one without pings, returned")
+		w.sleep(2 * time.Hour)
+		w.shows("updates", w.pending(), "it never reached the user")
 	})
 }
 
 func TestTheUsersHandOnTheFileWins(t *testing.T) {
-	running(t, func(h home) {
-		dentist(h, "")
-		h.reminder("dddd0002", 10*time.Second, "until: done\n", `call ping_user {"message":"Two."}`, `wait 20m`, `call report_updates {"message":"r"}`)
-		h.reminder("dddd0003", 10*time.Second, "until: done\n", `wait 20m`)
-	}, func(h home, b *Bot) {
-		time.Sleep(time.Minute)
+	story(t, []file{
+		dentist(""),
+		remind("dddd0002", 10*time.Second, "until: done\n", `call ping_user {"message":"Two."}`, `wait 20m`, `call report_updates {"message":"r"}`),
+		remind("dddd0003", 10*time.Second, "until: done\n", `wait 20m`),
+	}, func(w *world) {
+		w.sleep(time.Minute)
 		// Two runs are in progress. In the meantime one is answered, the other deleted.
-		do(t, b, command.Remind{ID: "dddd0002", Word: command.Later})
-		at := b.now().Add(time.Hour).Truncate(time.Second)
-		testkit.Must(t, os.Remove(filepath.Join(h.root, "reminders/dddd0003.md")))
+		w.do(command.Remind{ID: "dddd0002", Word: command.Later})
+		at := w.now().Add(time.Hour).Truncate(time.Second)
+		testkit.Must(w, os.Remove(filepath.Join(w.root, "reminders/dddd0003.md")))
 		// The third may repeat only once more.
-		path := filepath.Join(h.root, "reminders/dddd0001.md")
-		data, err := os.ReadFile(path)
-		if err != nil || !strings.Contains(string(data), "until: done\n") || !strings.Contains(string(data), "first-at:") {
-			t.Fatal(err, string(data))
-		}
-		h.write("reminders/dddd0001.md", strings.Replace(string(data), "until: done\n", "", 1))
-		b.Schedule().Refresh("reminders/dddd0001.md", "reminders/dddd0003.md")
-		time.Sleep(40 * time.Minute)
-		set := b.Index().Set()
-		if _, there := set.ReminderByID("dddd0001"); there {
-			t.Error("without until it came back")
-		}
-		if _, there := set.ReminderByID("dddd0003"); there || h.has("reminders/dddd0003.md") {
-			t.Error("the deleted one came back")
-		}
-		if r, ok := set.ReminderByID("dddd0002"); !ok || !r.RunAt.Equal(at) || r.ChainDepth != 0 {
-			t.Errorf("the answer of a running one did not count: %+v", r)
-		}
+		text := w.read(dentistFile)
+		w.shows("its file", text, "until: done\n", "first-at:")
+		w.write(dentistFile, strings.Replace(text, "until: done\n", "", 1))
+		w.Schedule().Refresh(dentistFile, "reminders/dddd0003.md")
+		w.sleep(40 * time.Minute)
+		set := w.index.Set()
+		_, returned := set.ReminderByID(dentistID)
+		_, deleted := set.ReminderByID("dddd0003")
+		w.holds(!returned, "without until it returned")
+		w.holds(!deleted && !w.has("reminders/dddd0003.md"), "the deleted one returned")
+		r, ok := set.ReminderByID("dddd0002")
+		w.holds(ok && r.RunAt.Equal(at) && r.ChainDepth == 0, "the answer of a running one did not count", r)
 	})
 }
 
 func TestTwoPressesAtOnceAreOneAnswer(t *testing.T) {
-	running(t, func(h home) { dentist(h, "") }, func(h home, b *Bot) {
-		time.Sleep(time.Minute)
-		card := cards(b)[0]
-		var wg sync.WaitGroup
+	story(t, []file{dentist("")}, func(w *world) {
+		w.sleep(time.Minute)
+		card := w.cards()[0]
+		var all sync.WaitGroup
 		errs := make([]error, 8)
 		for i := range errs {
-			wg.Go(func() {
-				_, errs[i] = b.Do(context.Background(), command.Click{Message: card.ID, ID: card.Embed.Buttons[i%2].Action})
+			all.Go(func() {
+				_, errs[i] = w.Do(w.Context(), command.Click{Message: card.ID, ID: card.Embed.Buttons[i%2].Action})
 			})
 		}
-		wg.Wait()
+		all.Wait()
 		done := 0
-		for i, err := range errs {
-			if err == nil && i%2 == 0 {
+		for i := 0; i < len(errs); i += 2 {
+			if errs[i] == nil {
 				done++
 			}
 		}
-		if done != 1 || h.has("reminders/dddd0001.md") {
-			t.Errorf("%d of four were told that it is done: %v", done, errs)
-		}
-		updates := 0
-		for _, u := range b.Snapshot().Updates {
-			if strings.Contains(u.Message, "dddd0001") {
-				updates++
-			}
-		}
-		if updates != 1 {
-			t.Errorf("%d updates: %+v", updates, b.Snapshot().Updates)
-		}
+		w.holds(done == 1 && !w.has(dentistFile), "of four answers say that it is done", done, errs)
+		w.is("updates about it", strings.Count(w.pending(), "(dddd0001)"), 1)
 	})
 }
 
 // The bot may be off when a repetition is due or an answer is given.
 func TestAReminderOutlivesTheProgram(t *testing.T) {
-	lives(t, 0, func(h home) { dentist(h, "") }, func(_ home, b *Bot) {
-		time.Sleep(time.Minute)
-	}, func(h home, b *Bot) {
-		time.Sleep(time.Minute)
-		all := cards(b)
-		if len(all) != 1 {
-			t.Fatalf("%d cards at once", len(all))
-		}
-		time.Sleep(30 * time.Minute)
-		if all = cards(b); len(all) != 2 || !strings.HasSuffix(all[1].Embed.Footer, "for the second time") {
-			t.Fatalf("after the restart: %+v", all)
-		}
-		if _, err := press(t, b, all[0], "Done"); err != nil { // a button from before the restart
-			t.Error(err)
-		}
-		if h.has("reminders/dddd0001.md") {
-			t.Error("a button of before did nothing")
-		}
+	story(t, []file{dentist("")}, func(w *world) {
+		w.sleep(time.Minute)
+	}, func(w *world) {
+		w.sleep(time.Minute)
+		w.is("at once", w.count(), "1 pings, 1 runs, return 1")
+		w.sleep(30 * time.Minute)
+		all := w.cards()
+		w.needs(len(all) == 2 && strings.HasSuffix(all[1].Embed.Footer, "for the second time"), "after the restart", all)
+		w.presses(all[0], "Done", "") // a button from before the restart
+		w.holds(!w.has(dentistFile), "a button of before did nothing")
 	})
-}
-
-func TestAReminderThatWasDueWhileNobodyWasThereComesLate(t *testing.T) {
-	running(t, func(h home) {
-		first := time.Now().In(h.zone).Add(-5 * time.Hour).Format(time.RFC3339)
-		h.reminder("dddd0001", -4*time.Hour, "until: done\nchain-depth: 1\nmax-chain: 2\nfirst-at: \""+first+"\"\n", `call ping_user {"message":"Late."}`,
-			`call report_updates {"message":"r"}`)
-		h.reminder("dddd0002", -4*time.Hour, "until: done\nchain-depth: 2\nmax-chain: 2\nlast-word: true\n", `call ping_user {"message":"No."}`)
-	}, func(h home, b *Bot) {
-		time.Sleep(time.Minute)
-		runs := b.Snapshot().Forks
-		if len(runs) != 1 || !runs[0].Late || runs[0].State != fork.Done || reminderOf(t, b).ChainDepth != 2 {
-			t.Errorf("%+v, %+v", runs, reminderOf(t, b))
-		}
-		if h.has("reminders/dddd0002.md") || !told(b, "(dddd0002) was not done") {
-			t.Errorf("the last word was not said: %+v", b.Snapshot().Updates)
-		}
+	late := []file{
+		remind(dentistID, -4*time.Hour, "until: done\nchain-depth: 1\nmax-chain: 2\nfirst-at: \""+dayOne.Add(-5*time.Hour).Format(time.RFC3339)+"\"\n",
+			`call ping_user {"message":"Late."}`, `call report_updates {"message":"r"}`),
+		remind("dddd0002", -4*time.Hour, "until: done\nchain-depth: 2\nmax-chain: 2\nlast-word: true\n", `call ping_user {"message":"No."}`),
+	}
+	story(t, late, func(w *world) { // due while the bot was off
+		w.sleep(time.Minute)
+		w.is("runs", w.runs()+"; "+w.count(), "dddd0001 done late pinged reported; 1 pings, 1 runs, return 2")
+		w.holds(!w.has("reminders/dddd0002.md"), "it waits for an answer that cannot come")
+		w.shows("updates", w.pending(), "(dddd0002) was not done")
 	})
 }
 
 // A reminder written by the agent keeps the agent's rights when the program moves it.
 func TestAMovedReminderKeepsTheRightsOfItsWriter(t *testing.T) {
-	running(t, func(home) {}, func(_ home, b *Bot) {
-		book := b.tasks.Book(policy.Writer{Kind: "background", Alone: true})
-		r, err := book.Add(t.Context(), routines.Reminder{RunAt: b.now().Add(10 * time.Second), UntilDone: true, Task: routines.Task{
-			ID: "dddd0001", Background: true, Thinking: true, Mode: routines.Freely, AllowPing: true, Body: "Ask.\n\n```script\nsay hm\n```",
+	story(t, nil, func(w *world) {
+		book := w.tasks.Book(policy.Writer{Kind: "background", Alone: true})
+		r, err := book.Add(w.Context(), routines.Reminder{RunAt: w.now().Add(10 * time.Second), UntilDone: true, Task: routines.Task{
+			ID: dentistID, Background: true, Thinking: true, Mode: routines.Freely, AllowPing: true, Body: "Ask.\n\n" + plays("say hm"),
 		}})
-		testkit.Must(t, err)
-		time.Sleep(time.Minute)
-		moved := reminderOf(t, b)
-		o, known := b.guard.Provenance().Find(moved.Path, moved.Digest)
-		if moved.Digest == r.Digest || !known || !o.Writer.Alone {
-			t.Errorf("moved %v, its writer is %+v (%v)", moved.Digest != r.Digest, o, known)
-		}
+		testkit.Must(w, err)
+		w.sleep(time.Minute)
+		moved := w.due()
+		o, known := w.guard.Provenance().Find(moved.Path, moved.Digest)
+		w.holds(moved.Digest != r.Digest && known && o.Writer.Alone, "moved, its writer is", moved.Digest, o, known)
 	})
 }
 
 func TestADashboardAddsAReminderUntilDone(t *testing.T) {
-	running(t, func(home) {}, func(_ home, b *Bot) {
-		add := command.AddTask{At: b.now().Add(time.Hour), Message: "Call.", UntilDone: true}
-		do(t, b, add)
-		if all := b.Snapshot().Schedule.Tasks; len(all) != 1 || !all[0].UntilDone || all[0].Label != "Reminder until done" {
-			t.Errorf("%+v", all)
-		}
+	story(t, nil, func(w *world) {
+		add := command.AddTask{At: w.now().Add(time.Hour), Message: "Call.", UntilDone: true}
+		w.do(add)
+		all := w.Snapshot().Schedule.Tasks
+		w.holds(len(all) == 1 && all[0].UntilDone && all[0].Label == "Reminder until done", "tasks", all)
 		add.Silent = true
-		refused(t, b, add, "must run in the background and be allowed to ping")
+		w.refuses("must run in the background and be allowed to ping", add)
 	})
 }
 
 // A held reminder does not repeat, but can be answered.
 func TestAHeldReminderCanBeAnswered(t *testing.T) {
-	running(t, func(h home) { dentist(h, "") }, func(h home, b *Bot) {
-		time.Sleep(time.Minute)
-		do(t, b, command.Pause{ID: "dddd0001", Paused: true})
-		time.Sleep(2 * time.Hour)
-		if n := len(cards(b)); n != 1 {
-			t.Errorf("a paused one came %d times", n)
-		}
-		do(t, b, command.Remind{ID: "dddd0001", Word: command.Done})
-		if h.has("reminders/dddd0001.md") {
-			t.Error("it is still there")
-		}
+	story(t, []file{dentist("")}, func(w *world) {
+		w.sleep(time.Minute)
+		w.do(command.Pause{ID: dentistID, Paused: true})
+		w.sleep(2 * time.Hour)
+		w.is("paused", len(w.cards()), 1)
+		w.do(command.Remind{ID: dentistID, Word: command.Done})
+		w.holds(!w.has(dentistFile), "its file is still there")
 	})
 }
 
-// However it is answered and however long it is ignored, it pings at most as often as its
-// repetitions allow, never once it is done, and always sends a final notice.
+// However it is answered and however long it is ignored, it pings at most as often as its repetitions allow, never once it is done, and
+// always sends a final notice.
 func TestPropertyAReminderEnds(t *testing.T) {
 	for seed := range 6 {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
-			h := newHome(t)
-			synctest.Test(t, func(t *testing.T) {
-				h.t = t
-				dentist(h, fmt.Sprintf("max-chain: %d\nagain: %d\n", seed%3, 10+seed))
-				b := h.bot(offline())
-				stop := begin(t, b)
-				five := 5
+			story(t, []file{dentist(fmt.Sprintf("max-chain: %d\nagain: %d\n", seed%3, 10+seed))}, func(w *world) {
 				allowed := seed%3 + 1
 				for step := range 4 {
 					time.Sleep(time.Duration(7+step*seed) * time.Minute)
-					do(t, b, command.SetBudget{Capacity: &five})
-					if _, pending := b.Index().Set().ReminderByID("dddd0001"); !pending {
+					w.do(command.SetBudget{Capacity: new(5)})
+					if _, pending := w.index.Set().ReminderByID(dentistID); !pending {
 						break
 					}
 					if step+seed == 5 {
-						do(t, b, command.Remind{ID: "dddd0001", Word: command.Later})
+						w.do(command.Remind{ID: dentistID, Word: command.Later})
 						allowed += seed%3 + 1
 					}
 				}
-				time.Sleep(8 * time.Hour)
-				if n := len(cards(b)); n == 0 || n > allowed {
-					t.Errorf("it came %d times, %d are allowed", n, allowed)
-				}
-				if h.has("reminders/dddd0001.md") || !told(b, "has stopped coming back") {
-					t.Errorf("it did not end: %+v", b.Snapshot().Updates)
-				}
-				stop()
+				w.sleep(8 * time.Hour)
+				n := len(w.cards())
+				w.holds(n > 0 && n <= allowed && !w.has(dentistFile), "it did not end, or came too often", n, allowed)
+				w.shows("updates", w.pending(), "has stopped coming back")
 			})
 		})
 	}
+}
+
+// W2, S2: a fire by hand was announced but ran nothing while no ping could go out; it moved the reminder and used up a repetition.
+func TestAFireByHandRunsAndLeavesTheScheduleAlone(t *testing.T) {
+	for name, c := range map[string]struct {
+		says   string
+		hinder command.Value
+	}{
+		"freely":                {},
+		"in quiet hours":        {"; its pings are refused until 23:59", command.SetConfig{Key: "quiet_hours", Value: "00:00-23:59"}},
+		"while muted":           {"; its pings are refused until 10:01", command.MuteUntil{Until: dayOne.Add(9*time.Hour + time.Minute)}},
+		"without a budget":      {"; its pings are refused: the capacity is 0", command.SetBudget{Capacity: new(0)}},
+		"during a conversation": {"", command.Say{Text: "wait 3h"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			story(t, []file{dentist("")}, func(w *world) {
+				w.sleep(time.Minute)
+				before := *w.due()
+				if c.hinder != nil {
+					w.do(c.hinder)
+				}
+				for n := 2; n <= 3; n++ {
+					out := w.do(command.FireNow{ID: dentistID})
+					w.holds(out.Message == "Task dddd0001 starts now"+c.says && out.Undo == nil, "it answers", out)
+					w.sleep(2 * time.Minute)
+					w.is("runs", len(w.Snapshot().Forks), n)
+				}
+				w.is("due, and returns", fmt.Sprint(w.due().RunAt, w.due().ChainDepth), fmt.Sprint(before.RunAt, 1))
+			})
+		})
+	}
+	// Firing a reminder that awaits its last answer asks once more and does not end it.
+	story(t, []file{dentist("max-chain: 1\nagain: 20\n")}, func(w *world) {
+		w.sleep(25 * time.Minute)
+		before := *w.due()
+		w.needs(before.LastWord, "it is not at its end", before)
+		w.do(command.FireNow{ID: dentistID})
+		w.sleep(2 * time.Minute)
+		w.holds(len(w.cards()) == 3 && w.due().LastWord && w.due().RunAt.Equal(before.RunAt), "after the fire", w.count(), w.due())
+	})
+}
+
+// The answer said that a queued run had started.
+func TestAFireByHandSaysThatItsRunWaitsForAPlace(t *testing.T) {
+	files := []file{{"state/settings.json", `{"max_background_forks": 1}`}}
+	for _, id := range []string{"aaaa0001", "aaaa0002", "aaaa0003"} {
+		files = append(files, routine(id, "0 9 1 1 *", "", "wait 10m"))
+	}
+	story(t, files, func(w *world) {
+		for _, c := range [][2]string{
+			{"aaaa0001", "Task aaaa0001 starts now"},
+			{"aaaa0002", "Task aaaa0002 waits for a free place, first in the queue"},
+			{"aaaa0003", "Task aaaa0003 waits for a free place, second in the queue"},
+		} {
+			w.is("it answers", w.do(command.FireNow{ID: c[0]}).Message, c[1])
+			w.sleep(time.Second)
+		}
+	})
 }

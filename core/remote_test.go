@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -124,104 +123,76 @@ func (p *phone) shows() (texts, smalls []string, asked []policy.Approval) {
 	return texts, append(smalls, p.smalls...), append(asked, p.asked...)
 }
 
-// remotely runs a story with a bot whose user has a phone.
-func remotely(t *testing.T, p *phone, prepare func(home), story func(h home, b *Bot)) {
+// remotely tells a story of a bot whose user has a phone.
+func remotely(t *testing.T, p *phone, files []file, tale func(w *world)) {
 	t.Helper()
-	livesWith(t, func(o *Options) { o.Remote = p }, 0, prepare, story)
+	setting{files: files, change: func(o *Options) { o.Remote = p }}.tell(t, tale)
 }
 
-func hear(t *testing.T, b *Bot, c command.Receive) command.Outcome {
-	t.Helper()
-	c.From = "Phone"
-	out, err := b.Do(context.Background(), c)
-	testkit.Must(t, err)
-	time.Sleep(time.Minute)
+// hear is a message from the phone.
+func (w *world) hear(key, text string) command.Outcome {
+	w.Helper()
+	out := w.do(command.Receive{From: "Phone", Key: key, Text: text})
+	w.sleep(time.Minute)
 	return out
 }
 
 func TestWordsFromElsewhereAreHeardOnce(t *testing.T) {
 	p := &phone{}
-	remotely(t, p, func(home) {}, func(_ home, b *Bot) {
-		out := hear(t, b, command.Receive{Key: "101", Text: script_(`say hello there`)})
+	remotely(t, p, nil, func(w *world) {
+		out := w.hear("101", please(`say hello there`))
 		select {
 		case err := <-out.Done:
 			testkit.Must(t, err)
 		default:
-			t.Error("the answer is there and nobody was told")
+			t.Error("the answer is there and its sender does not know")
 		}
 		for _, again := range []string{"101", "99"} {
-			if out := hear(t, b, command.Receive{Key: again, Text: script_(`say twice`)}); out.Done != nil {
-				t.Errorf("%s was heard again", again)
-			}
+			w.holds(w.hear(again, please(`say twice`)).Done == nil, "heard again", again)
 		}
-		if texts, _, _ := p.shows(); len(texts) != 1 || texts[0] != "hello there" {
-			t.Fatalf("%q", texts)
-		}
-		if got := b.LastReceived("Phone"); got != "101" {
-			t.Errorf("last heard %q", got)
-		}
+		texts, _, _ := p.shows()
+		w.is("the phone shows", texts, []string{"hello there"})
+		w.is("last heard", w.LastReceived("Phone"), "101")
+		w.hear("102", "/clear") // words that look like a command are words
+		texts, _, _ = p.shows()
+		w.is("answers", len(texts), 2)
 	})
-	if !p.bye {
-		t.Error("nobody said goodbye")
-	}
-}
-
-func TestWordsThatLookLikeACommandAreWords(t *testing.T) {
-	p := &phone{}
-	remotely(t, p, func(home) {}, func(_ home, b *Bot) {
-		hear(t, b, command.Receive{Key: "1", Text: "/clear"})
-		if texts, _, _ := p.shows(); len(texts) != 1 {
-			t.Errorf("%q", texts)
-		}
-	})
+	holds(t, p.bye, "there was no goodbye")
 }
 
 func TestAPingThatIsNotDeliveredCostsNothingAndIsShownNowhere(t *testing.T) {
 	p := &phone{broken: errors.New("no network")}
-	remotely(t, p, func(h home) {
-		h.reminder("dddd0009", time.Second, "", `call ping_user {"message":"Water the plants?"}`, `call report_updates {"message":"asked"}`)
-	}, func(_ home, b *Bot) {
-		before := b.Snapshot().Budget.State.Available
-		time.Sleep(time.Minute)
-		s := b.Snapshot()
-		for _, e := range s.Chat {
-			if strings.Contains(e.Text, "plants") {
-				t.Errorf("shown: %+v", e)
-			}
-		}
-		if s.Budget.State.Available < before {
-			t.Errorf("a token was spent: %v, then %v", before, s.Budget.State.Available)
-		}
+	plants := remind("dddd0009", time.Second, "", `call ping_user {"message":"Water the plants?"}`, `call report_updates {"message":"asked"}`)
+	remotely(t, p, []file{plants}, func(w *world) {
+		before := w.tokens()
+		w.sleep(time.Minute)
+		w.lacks("the chat", fmt.Sprint(w.Snapshot().Chat), "plants")
+		w.holds(w.tokens() >= before, "a token was spent", before, w.tokens())
 	})
 }
 
 func TestTheBotOutlivesItsRemoteSurface(t *testing.T) {
 	p := &phone{stopped: errors.New("the token is wrong")}
-	remotely(t, p, func(home) {}, func(_ home, b *Bot) {
-		tell(t, b, script_(`say still here`))
-		if !spoken(b.Snapshot(), "still here") || !noticed(b.Snapshot(), "the token is wrong") {
-			t.Errorf("%+v", b.Snapshot().Notices)
-		}
-		if _, smalls, _ := p.shows(); len(smalls) == 0 || !strings.Contains(smalls[0], "in the dashboard") {
-			t.Errorf("the other surface does not know what was asked: %q", smalls)
-		}
+	remotely(t, p, nil, func(w *world) {
+		w.asks(`say still here`)
+		w.holds(w.spoke("still here") && w.noted("the token is wrong") > 0, "notices", w.Snapshot().Notices)
+		_, smalls, _ := p.shows()
+		w.needs(len(smalls) > 0, "the other surface does not know what was asked")
+		w.shows("the other surface", smalls[0], "in the dashboard")
 	})
 }
 
 func TestAnApprovalIsShownElsewhereWithItsOutcome(t *testing.T) {
 	p := &phone{}
-	remotely(t, p, func(home) {}, func(_ home, b *Bot) {
-		type_(t, b, "/permissions default")
-		do(t, b, command.Receive{From: "Phone", Key: "1", Text: script_(`ask Bash {"command":"rm x"}`, `say after it`)})
-		time.Sleep(5 * time.Second)
+	remotely(t, p, nil, func(w *world) {
+		w.say("/permissions default")
+		w.do(command.Receive{From: "Phone", Key: "1", Text: please(`ask Bash {"command":"rm x"}`, `say after it`)})
+		w.sleep(5 * time.Second)
 		_, _, asked := p.shows()
-		if len(asked) != 1 || asked[0].Verdict != "" {
-			t.Fatalf("%+v", asked)
-		}
-		do(t, b, command.Answer{ID: asked[0].ID, Verdict: policy.Deny})
-		time.Sleep(time.Minute)
-		if _, _, asked = p.shows(); len(asked) != 2 || asked[1].Verdict != policy.Deny {
-			t.Errorf("%+v", asked)
-		}
+		w.needs(len(asked) == 1 && asked[0].Verdict == "", "asked", asked)
+		w.do(command.Answer{ID: asked[0].ID, Verdict: policy.Deny})
+		w.sleep(time.Minute)
+		_, _, asked = p.shows()
+		w.holds(len(asked) == 2 && asked[1].Verdict == policy.Deny, "with its outcome", asked)
 	})
 }

@@ -6,7 +6,6 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
-	"iter"
 	"maps"
 	"math"
 	"regexp"
@@ -24,7 +23,7 @@ import (
 // soakEar is the offline engine with a listener: it records, outside of the bot, the
 // messages and the successful tool calls.
 type soakEar struct {
-	agent.Engine
+	listening
 
 	mu sync.Mutex // guards the fields below
 	// told counts messages by mark, fires by the id or mark of a task, delivered updates by
@@ -40,34 +39,22 @@ func (l *soakEar) HasMessage(ctx context.Context, session string, digest [sha256
 	return l.Engine.(agent.HistoryChecker).HasMessage(ctx, session, digest)
 }
 
-func (l *soakEar) Open(ctx context.Context, o agent.SessionOptions) (agent.Session, error) {
-	tools := slices.Clone(o.Tools)
-	for i := range tools {
-		call := tools[i].Call
-		tools[i].Call = func(ctx context.Context, a agent.Approved) agent.ToolResult {
-			r := call(ctx, a)
-			if !r.IsError {
-				l.called(tools[i].Name, a.Input())
+func newSoakEar(e agent.Engine) *soakEar {
+	l := &soakEar{told: map[string]int{}, fires: map[string]int{}, delivered: map[string]int{}, reported: map[string]int{}}
+	l.listening = listening{Engine: e, hears: l.hear, opens: func(o *agent.SessionOptions) {
+		o.Tools = slices.Clone(o.Tools)
+		for i := range o.Tools {
+			name, call := o.Tools[i].Name, o.Tools[i].Call
+			o.Tools[i].Call = func(ctx context.Context, a agent.Approved) agent.ToolResult {
+				r := call(ctx, a)
+				if !r.IsError {
+					l.called(name, a.Input())
+				}
+				return r
 			}
-			return r
 		}
-	}
-	o.Tools = tools
-	s, err := l.Engine.Open(ctx, o)
-	if err != nil {
-		return nil, err
-	}
-	return &soakSession{s, l}, nil
-}
-
-type soakSession struct {
-	agent.Session
-	ear *soakEar
-}
-
-func (o *soakSession) Send(ctx context.Context, m agent.Message) iter.Seq2[agent.Event, error] {
-	o.ear.hear(m.Text)
-	return o.Session.Send(ctx, m)
+	}}
+	return l
 }
 
 var (
@@ -81,9 +68,6 @@ var (
 func (l *soakEar) hear(text string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.told == nil {
-		l.told, l.fires, l.delivered = map[string]int{}, map[string]int{}, map[string]int{}
-	}
 	body := text
 	if _, listed, found := strings.Cut(text, "(mention key findings in your response):\n"); found {
 		head, rest, _ := strings.Cut(listed, "\n\n")
@@ -119,9 +103,6 @@ func (l *soakEar) called(tool string, args json.RawMessage) {
 	defer l.mu.Unlock()
 	switch tool {
 	case "report_updates":
-		if l.reported == nil {
-			l.reported = map[string]int{}
-		}
 		l.reported[a.Message]++
 	case "add_reminder":
 		l.added = append(l.added, soakMark.FindString(a.Prompt))

@@ -1,7 +1,6 @@
 package core
 
 import (
-	"context"
 	"flag"
 	"fmt"
 	"math/rand/v2"
@@ -72,7 +71,7 @@ func soakWith(t *testing.T, days int, engine func(home) (agent.Engine, func())) 
 		s.h.t, s.t = t, t
 		e, end := engine(s.h)
 		defer end()
-		s.ear = &soakEar{Engine: e}
+		s.ear = newSoakEar(e)
 		s.furnish()
 		s.start()
 		from := time.Now()
@@ -84,20 +83,19 @@ func soakWith(t *testing.T, days int, engine func(home) (agent.Engine, func())) 
 			s.restart()
 			s.bounded(day)
 		}
-		s.stop()
+		s.end()
 		s.fired(from, time.Now())
 	})
 }
 
 // soak is a run of the bot with its expected state.
 type soak struct {
-	t    *testing.T
-	h    home
-	rng  *rand.Rand
-	ear  *soakEar
-	bot  *Bot
-	end  context.CancelFunc
-	done chan error
+	t   *testing.T
+	h   home
+	rng *rand.Rand
+	ear *soakEar
+	bot *Bot
+	end func()
 
 	model soakModel
 	sums  map[string]int // what was done, by kind
@@ -119,29 +117,19 @@ func (s *soak) furnish() {
 }
 
 func (s *soak) routine(id, cron, extra string, lines ...string) {
-	s.h.write("routines/"+id+".md", fmt.Sprintf("---\nid: %q\ncron: %q\ndescription: \"Routine %s\"\n%s---\nDo it.\n\n```script\n%s\n```\n",
-		id, cron, id, extra, strings.Join(lines, "\n")))
+	s.h.put(task("routines/"+id+".md", fmt.Sprintf("id: %q\ncron: %q\ndescription: \"Routine %s\"\n%s", id, cron, id, extra), "Do it.\n\n"+plays(lines...)))
 }
 
 func (s *soak) start() {
 	s.bot = s.h.bot(s.ear)
-	ctx, stop := context.WithCancel(s.t.Context())
-	s.end, s.done = stop, make(chan error, 1)
-	go func(b *Bot, done chan<- error) { done <- b.Run(ctx) }(s.bot, s.done)
+	s.end = begin(s.t, s.bot)
 	synctest.Wait()
-}
-
-func (s *soak) stop() {
-	s.end()
-	if err := <-s.done; err != nil {
-		s.t.Errorf("the bot ended with %v", err)
-	}
 }
 
 // restart restarts the bot, between two fires.
 func (s *soak) restart() {
 	time.Sleep(2 * time.Minute)
-	s.stop()
+	s.end()
 	s.start()
 	s.sums["restarts"]++
 }

@@ -1,9 +1,6 @@
 package core
 
 import (
-	"os"
-	"path/filepath"
-	"strings"
 	"testing"
 
 	"ollimbot/core/command"
@@ -11,32 +8,17 @@ import (
 
 // N5: the starter routines are installed next to existing files, which stay unchanged.
 func TestTheStarterRoutinesAreInstalledBesideWhatIsThere(t *testing.T) {
-	const mine, moved = "---\nid: \"cccc1001\"\ncron: \"0 9 * * *\"\n---\nMine.\n", "---\nid: \"a11ce002\"\ncron: \"0 7 * * *\"\n---\nMy medication.\n"
-	running(t, func(h home) {
-		h.write("routines/good-night.md", mine)
-		h.write("routines/pills.md", moved) // a renamed starter routine
-	}, func(h home, b *Bot) {
-		out := do(t, b, command.AddStarters{})
-		if want := "4 starter routines installed: Inbox sweep, Morning plan, Move a little, Weekly review"; out.Message != want {
-			t.Errorf("says %q, want %q", out.Message, want)
-		}
-		if !strings.Contains(out.Decision.Detail, "Weekly review") {
-			t.Errorf("the audit log gets %+v", out.Decision)
-		}
-		set := b.Index().Set()
-		if len(set.Routines) != 6 || len(set.Problems) != 0 {
-			t.Errorf("%d routines are scheduled, problems %+v", len(set.Routines), set.Problems)
-		}
-		for name, want := range map[string]string{"good-night.md": mine, "pills.md": moved} {
-			if got, err := os.ReadFile(filepath.Join(h.root, "routines", name)); err != nil || string(got) != want {
-				t.Errorf("%s was changed: %q, %v", name, got, err)
-			}
-		}
-		if h.has("routines/medication.md") {
-			t.Error("a routine that was renamed is installed again")
-		}
-		if out := do(t, b, command.AddStarters{}); out.Message != "the starter routines are already installed" || out.Decision.Action != "" {
-			t.Errorf("a second time: %+v", out)
-		}
+	mine := task("routines/good-night.md", "id: \"cccc1001\"\ncron: \"0 9 * * *\"\n", "Mine.")
+	renamed := task("routines/pills.md", "id: \"a11ce002\"\ncron: \"0 7 * * *\"\n", "My medication.") // a starter routine
+	story(t, []file{mine, renamed}, func(w *world) {
+		out := w.do(command.AddStarters{})
+		w.is("it answers", out.Message, "4 starter routines installed: Inbox sweep, Morning plan, Move a little, Weekly review")
+		w.shows("the audit log", out.Decision.Detail, "Weekly review")
+		set := w.index.Set()
+		w.holds(len(set.Routines) == 6 && len(set.Problems) == 0, "routines, problems", len(set.Routines), set.Problems)
+		w.is("the files", w.read(mine.rel)+w.read(renamed.rel), mine.text+renamed.text)
+		w.holds(!w.has("routines/medication.md"), "a routine that was renamed is installed again")
+		out = w.do(command.AddStarters{})
+		w.holds(out.Message == "the starter routines are already installed" && out.Decision.Action == "", "a second time", out)
 	})
 }

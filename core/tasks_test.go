@@ -8,7 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"ollimbot/core/agent/script"
 	"ollimbot/core/base/testkit"
 	"ollimbot/core/command"
 	"ollimbot/core/storage/frontmatter"
@@ -17,239 +16,167 @@ import (
 )
 
 func TestATaskFromTheFormIsWrittenFiresAndIsTakenBack(t *testing.T) {
-	running(t, func(home) {}, func(h home, b *Bot) {
-		out := do(t, b, command.AddTask{Cron: "0 9 * * 1-5", Description: "Plan\x1b[2J", Message: "Plan the day.\n", Silent: true})
-		if !strings.HasPrefix(out.Message, "Plan") || !strings.HasSuffix(out.Message, "next Mon 3 Jan 09:00") {
-			t.Errorf("message: %q", out.Message)
-		}
-		set := b.Index().Set()
-		if len(set.Routines) != 1 {
-			t.Fatalf("routines: %+v, problems %+v", set.Routines, set.Problems)
-		}
+	story(t, nil, func(w *world) {
+		out := w.do(command.AddTask{Cron: "0 9 * * 1-5", Description: "Plan\x1b[2J", Message: "Plan the day.\n", Silent: true})
+		w.holds(strings.HasPrefix(out.Message, "Plan") && strings.HasSuffix(out.Message, "next Mon 3 Jan 09:00"), "it answers", out.Message)
+		set := w.index.Set()
+		w.needs(len(set.Routines) == 1, "routines, problems", set.Routines, set.Problems)
 		r := set.Routines[0]
-		if len(r.ID) != 8 || !r.Background || r.AllowPing || r.Cron != "0 9 * * 1-5" || r.Mode != routines.OnPing || !r.Thinking || strings.Contains(r.Description, "\x1b") {
-			t.Errorf("routine: %+v", r)
-		}
-		removed := do(t, b, out.Undo)
-		if len(b.Index().Set().Routines) != 0 || h.has(r.Path) {
-			t.Error("undo left the routine")
-		}
-		again := do(t, b, removed.Undo)
-		if set := b.Index().Set(); len(set.Routines) != 1 || set.Routines[0].Cron != "0 9 * * 1-5" || again.Undo == nil {
-			t.Errorf("after redo: %+v", set.Routines)
-		}
-		do(t, b, command.AddTask{At: b.now().Add(90*time.Second + time.Millisecond), Message: "Say it.\n\n```script\nsay done\n```", Foreground: true})
-		time.Sleep(3 * time.Minute)
-		if !spoken(b.Snapshot(), "done") || len(b.Index().Set().Reminders) != 0 {
-			t.Error("the reminder did not fire in the main session")
-		}
+		w.holds(len(r.ID) == 8 && r.Background && !r.AllowPing && r.Cron == "0 9 * * 1-5" && r.Mode == routines.OnPing && r.Thinking, "the routine", r)
+		w.lacks("its description", r.Description, "\x1b")
+		removed := w.do(out.Undo)
+		w.holds(len(w.index.Set().Routines) == 0 && !w.has(r.Path), "undo left the routine")
+		again := w.do(removed.Undo)
+		set = w.index.Set()
+		w.holds(len(set.Routines) == 1 && set.Routines[0].Cron == "0 9 * * 1-5" && again.Undo != nil, "after redo", set.Routines)
+		w.do(command.AddTask{At: w.now().Add(90*time.Second + time.Millisecond), Message: "Say it.\n\n" + plays("say done"), Foreground: true})
+		w.sleep(3 * time.Minute)
+		w.holds(w.spoke("done") && len(w.index.Set().Reminders) == 0, "the reminder did not fire in the main session")
 	})
 }
 
 func TestFiringAReminderByHandIsTakenBack(t *testing.T) {
-	const text = "---\nid: \"cccc1001\"\nrun-at: \"2030-01-01T09:00:00Z\"\n---\nSay it.\n\n```script\nsay done\n```\n"
-	running(t, func(h home) { h.write("reminders/say-it.md", text) }, func(h home, b *Bot) {
-		out := do(t, b, command.FireNow{ID: "cccc1001"})
-		time.Sleep(time.Minute)
-		if h.has("reminders/say-it.md") {
-			t.Fatal("it was not run and removed")
+	const rel = "reminders/say-it.md"
+	story(t, []file{task(rel, "id: \"cccc1001\"\nrun-at: \"2030-01-01T09:00:00Z\"\n", "Say it.\n\n"+plays("say done"))}, func(w *world) {
+		restored := func(when string) {
+			w.Helper()
+			w.holds(len(w.index.Set().Reminders) == 1 && w.has(rel), when, w.index.Set().Reminders)
 		}
-		do(t, b, out.Undo)
-		if set := b.Index().Set(); len(set.Reminders) != 1 || !h.has("reminders/say-it.md") {
-			t.Errorf("undo: %+v", set.Reminders)
-		}
-		refused(t, b, out.Undo, "within the last day")
-		out = do(t, b, command.FireNow{ID: "cccc1001"})
-		do(t, b, out.Undo) // while it is running
-		time.Sleep(time.Minute)
-		if len(b.Index().Set().Reminders) != 1 || !h.has("reminders/say-it.md") {
-			t.Error("undo during the run came too late")
-		}
+		out := w.do(command.FireNow{ID: "cccc1001"})
+		w.sleep(time.Minute)
+		w.needs(!w.has(rel), "it was not run and removed")
+		w.do(out.Undo)
+		restored("undo after the run")
+		w.refuses("within the last day", out.Undo)
+		w.do(w.do(command.FireNow{ID: "cccc1001"}).Undo) // while it is running
+		w.sleep(time.Minute)
+		restored("undo during the run")
 	})
 }
 
 func TestATaskThatCannotBeIsRefusedAndWritesNothing(t *testing.T) {
-	running(t, func(home) {}, func(h home, b *Bot) {
-		soon := b.now().Add(time.Hour)
+	story(t, nil, func(w *world) {
 		for words, c := range map[string]command.AddTask{
 			"either":      {Message: "m"},
-			"give either": {Message: "m", Cron: "0 9 * * *", At: soon},
+			"give either": {Message: "m", Cron: "0 9 * * *", At: w.now().Add(time.Hour)},
 			"column 3":    {Message: "m", Cron: "0 25 * * *"},
 			"never fires": {Message: "m", Cron: "0 9 30 2 *"},
 			"no message":  {Message: " \n\x1b", Cron: "0 9 * * *"},
-			"in the past": {Message: "m", At: b.now().Add(-time.Minute)},
-			"a year away": {Message: "m", At: b.now().AddDate(2, 0, 0)},
+			"in the past": {Message: "m", At: w.now().Add(-time.Minute)},
+			"a year away": {Message: "m", At: w.now().AddDate(2, 0, 0)},
 		} {
-			refused(t, b, c, words)
+			w.refuses(words, c)
 		}
 		for _, folder := range []string{"routines", "reminders"} {
-			if list, err := os.ReadDir(filepath.Join(h.root, folder)); err == nil && len(list) > 0 {
-				t.Errorf("%s holds %v", folder, list)
-			}
+			list, err := os.ReadDir(filepath.Join(w.root, folder))
+			w.holds(err != nil || len(list) == 0, folder+" holds", list)
 		}
 	})
 }
 
 func TestOnlyWhatTheFormMadeAndNobodyTouchedIsTakenBack(t *testing.T) {
-	running(t, func(h home) {
-		h.write("routines/mine.md", "---\nid: \"cccc1001\"\ncron: \"0 9 * * *\"\n---\nMine.\n")
-	}, func(h home, b *Bot) {
-		refused(t, b, command.RemoveTask{ID: "cccc1001"}, "not added from here")
-		undo := do(t, b, command.AddTask{Cron: "0 9 * * *", Message: "Edited later."}).Undo
+	story(t, []file{task("routines/mine.md", "id: \"cccc1001\"\ncron: \"0 9 * * *\"\n", "Mine.")}, func(w *world) {
+		w.refuses("not added from here", command.RemoveTask{ID: "cccc1001"})
+		undo := w.do(command.AddTask{Cron: "0 9 * * *", Message: "Edited later."}).Undo
 		path := ""
-		for _, r := range b.Index().Set().Routines {
+		for _, r := range w.index.Set().Routines {
 			if r.ID != "cccc1001" {
 				path = r.Path
 			}
 		}
-		data, err := os.ReadFile(filepath.Join(h.root, path))
-		testkit.Must(t, err)
-		h.write(path, string(data)+"More.\n")
-		refused(t, b, undo, "edited since")
-		testkit.Must(t, os.Remove(filepath.Join(h.root, path)))
-		refused(t, b, undo, "no longer exists")
-		if !h.has("routines/mine.md") {
-			t.Error("the user's own file is gone")
-		}
+		w.write(path, w.read(path)+"More.\n")
+		w.refuses("edited since", undo)
+		testkit.Must(t, os.Remove(filepath.Join(w.root, path)))
+		w.refuses("no longer exists", undo)
+		w.holds(w.has("routines/mine.md"), "the user's own file is gone")
 	})
 }
 
-func TestADescriptionTellsEverythingAboutATask(t *testing.T) {
-	h := newHome(t)
-	h.write("routines/r.md", "---\nid: \"cccc1002\"\ncron: \"0 9 1 * 1\"\nbackground: true\nmodel: haiku\nallow-ping: false\nskills:\n  - coach\ndescription: \"First things\"\nallow-pin: true\n---\nPlan \x1b[2Jit.\n")
-	h.reminder("cccc1003", 90*time.Minute, "max-chain: 2\n", "say hi")
-	b := h.bot(script.New(script.Options{}))
-	body := describe(t, b, "cccc1002")
-	for _, want := range []string{
-		"First things\n", "cccc1002 · routines/r.md", "with haiku", "may not ping", "coach", "(0 9 1 * 1)", "next ", "did you mean allow-ping?", "description: \"First things\"",
-	} {
-		if !strings.Contains(body, want) {
-			t.Errorf("it lacks %q:\n%s", want, body)
-		}
-	}
-	if n := strings.Count(body, "09:00, in "); n != 10 || strings.Contains(body, "\x1b") {
-		t.Errorf("%d fires, want 10, and no escapes:\n%q", n, body)
-	}
-	if body = describe(t, b, "cccc1003"); !strings.Contains(body, "check 1 of 3") || !strings.Contains(body, "in 1 h 30 min") {
-		t.Errorf("the reminder:\n%s", body)
-	}
-	if _, err := b.Reads().Describe(t.Context(), "nobody"); err == nil || !strings.Contains(err.Error(), "nobody") {
-		t.Errorf("a task that is not there: %v", err)
-	}
+func TestADescriptionSaysEverythingAboutATask(t *testing.T) {
+	story(t, []file{
+		task("routines/r.md", "id: \"cccc1002\"\ncron: \"0 9 1 * 1\"\nbackground: true\nmodel: haiku\nallow-ping: false\nskills:\n  - coach\n"+
+			"description: \"First things\"\nallow-pin: true\n", "Plan \x1b[2Jit."),
+		remind("cccc1003", 90*time.Minute, "max-chain: 2\n", "say hi"),
+	}, func(w *world) {
+		body := w.describe("cccc1002")
+		w.shows("the routine", body, "First things\n", "cccc1002 · routines/r.md", "with haiku", "may not ping", "coach", "(0 9 1 * 1)", "next ",
+			"did you mean allow-ping?", "description: \"First things\"")
+		w.lacks("the routine", body, "\x1b")
+		w.is("fires ahead", strings.Count(body, "09:00, in "), 10)
+		w.shows("the reminder", w.describe("cccc1003"), "check 1 of 3", "in 1 h 30 min")
+		_, err := w.Reads().Describe(t.Context(), "nobody")
+		fails(t, "a task that is not there", err, "nobody")
+	})
 }
 
 func TestOnlyFiresThatCanSpendATokenCount(t *testing.T) {
 	noon := time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC)
-	at := func(minute int, change func(*schedule.Entry)) schedule.Entry {
-		e := schedule.Entry{FireTime: noon.Add(time.Duration(minute) * time.Minute)}
-		change(&e)
-		return e
-	}
+	at := func(minute int) time.Time { return noon.Add(time.Duration(minute) * time.Minute) }
 	list := mayPing([]schedule.Entry{
-		at(1, func(*schedule.Entry) {}),
-		at(2, func(e *schedule.Entry) { e.Silent = true }),
-		at(3, func(e *schedule.Entry) { e.Foreground = true }),
-		at(4, func(e *schedule.Entry) { e.Held = true }),
-		at(30, func(*schedule.Entry) {}), // in quiet hours
+		{FireTime: at(1)}, {FireTime: at(2), Silent: true}, {FireTime: at(3), Foreground: true}, {FireTime: at(4), Held: true}, {FireTime: at(30)}, // in quiet hours
 	}, func(t time.Time) time.Time {
 		if t.Minute() >= 20 {
 			return noon.Add(2 * time.Hour)
 		}
 		return time.Time{}
 	}, func(string) float64 { return 0.25 })
-	if len(list) != 1 || list[0].At.Minute() != 1 || list[0].Rate != 0.25 {
-		t.Errorf("fires that may ping: %+v", list)
-	}
+	holds(t, len(list) == 1 && list[0].At.Minute() == 1 && list[0].Rate == 0.25, "fires that may ping", list)
 }
 
 func TestATaskIsEditedInPlaceAndTakenBack(t *testing.T) {
-	const file = "---\n# mine\nid: aaaa0001 # keep\ncron: \"0 9 * * *\"\ncolour: blue\nbackground: true\n---\nLook around.\n"
-	running(t, func(h home) { h.write("routines/look.md", file) }, func(h home, b *Bot) {
-		seen := pastOf(t, b, "aaaa0001").File
-		if seen.Cron != "0 9 * * *" || seen.Body != "Look around." || seen.Digest == "" {
-			t.Fatalf("what the file says: %+v", seen)
-		}
+	const rel = "routines/look.md"
+	const text = "---\n# mine\nid: aaaa0001 # keep\ncron: \"0 9 * * *\"\ncolour: blue\nbackground: true\n---\nLook around.\n"
+	const want = "---\n# mine\nid: aaaa0001 # keep\ncron: \"0 10 * * *\"\ncolour: blue\nbackground: true\ndescription: \"Look\"\n---\nLook twice.\n"
+	story(t, []file{{rel, text}}, func(w *world) {
+		seen := w.past("aaaa0001").File
+		w.needs(seen.Cron == "0 9 * * *" && seen.Body == "Look around." && seen.Digest != "", "what the file says", seen)
 		body := "Look twice."
 		edit := routines.Edit{Set: []frontmatter.Entry{{Key: "cron", Value: "0 10 * * *"}, {Key: "description", Value: "Look"}}, Body: &body}
-		out := do(t, b, command.EditTask{ID: "aaaa0001", Version: seen.Digest, Edit: edit})
-		want := "---\n# mine\nid: aaaa0001 # keep\ncron: \"0 10 * * *\"\ncolour: blue\nbackground: true\ndescription: \"Look\"\n---\nLook twice.\n"
-		if got := fileOf(t, h, "routines/look.md"); got != want || out.Message != "Look changed" {
-			t.Errorf("%q\n%s", out.Message, got)
-		}
-		if r, _ := b.Index().Set().RoutineByID("aaaa0001"); r.Cron != "0 10 * * *" {
-			t.Errorf("in force: %+v", r)
-		}
+		out := w.do(command.EditTask{ID: "aaaa0001", Version: seen.Digest, Edit: edit})
+		w.is("it answers", out.Message, "Look changed")
+		w.is("the file", w.read(rel), want)
+		r, _ := w.index.Set().RoutineByID("aaaa0001")
+		w.is("in force", r.Cron, "0 10 * * *")
 		// An edit based on another version gets the current content of the file.
-		_, err := b.Do(t.Context(), command.EditTask{ID: "aaaa0001", Version: seen.Digest, Edit: edit})
+		_, err := w.Do(t.Context(), command.EditTask{ID: "aaaa0001", Version: seen.Digest, Edit: edit})
 		var other *command.ChangedError
-		if !errors.As(err, &other) || other.Now.Body != "Look twice." || other.Now.Digest == seen.Digest {
-			t.Errorf("an edit of what was changed meanwhile: %v", err)
-		}
-		back := do(t, b, out.Undo)
-		if got := fileOf(t, h, "routines/look.md"); got != file {
-			t.Errorf("taken back:\n%s", got)
-		}
-		do(t, b, back.Undo)
-		if got := fileOf(t, h, "routines/look.md"); got != want {
-			t.Errorf("and again:\n%s", got)
-		}
+		w.holds(errors.As(err, &other) && other.Now.Body == "Look twice." && other.Now.Digest != seen.Digest, "an edit of what was changed meanwhile", err)
+		back := w.do(out.Undo)
+		w.is("taken back", w.read(rel), text)
+		w.do(back.Undo)
+		w.is("and again", w.read(rel), want)
 		for _, bad := range []routines.Edit{
 			{Set: []frontmatter.Entry{{Key: "cron", Value: "61 * * * *"}}},
 			{Set: []frontmatter.Entry{{Key: "cron", Value: "0 0 30 2 *"}}},
 			{Set: []frontmatter.Entry{{Key: "model", Value: "gpt"}}},
 			{Body: new(string)},
 		} {
-			version := pastOf(t, b, "aaaa0001").File.Digest
-			if _, err := b.Do(t.Context(), command.EditTask{ID: "aaaa0001", Version: version, Edit: bad}); err == nil || fileOf(t, h, "routines/look.md") != want {
-				t.Errorf("%+v: %v\n%s", bad, err, fileOf(t, h, "routines/look.md"))
-			}
+			w.refuses("", command.EditTask{ID: "aaaa0001", Version: w.past("aaaa0001").File.Digest, Edit: bad})
+			w.is("the file after a bad edit", w.read(rel), want)
 		}
 	})
 }
 
-func TestADeletedTaskComesBack(t *testing.T) {
-	running(t, func(h home) {
-		h.write("routines/look.md", "---\nid: aaaa0001\ncron: \"0 9 * * *\"\n---\nLook around.\n")
-		h.write("reminders/tea.md", "---\nid: cccc0001\nrun-at: \"2000-01-01T09:00:00-08:00\"\n---\nTea.\n")
-	}, func(h home, b *Bot) {
-		out := do(t, b, command.DeleteTask{ID: "aaaa0001"})
-		if h.has("routines/look.md") {
-			t.Fatal("its file is there")
-		}
-		if _, err := b.Do(t.Context(), command.DeleteTask{ID: "aaaa0001"}); err == nil {
-			t.Error("it is deleted twice")
-		}
-		do(t, b, out.Undo)
-		if !h.has("routines/look.md") {
-			t.Error("it is not back")
-		}
-		do(t, b, command.DeleteTask{ID: "aaaa0001"})
-		time.Sleep(time.Second)
-		do(t, b, command.DeleteTask{ID: "cccc0001"})
-		if last := do(t, b, command.RestoreTask{}); !h.has("reminders/tea.md") || h.has("routines/look.md") || last.Message != "Tea. is back in the schedule" {
-			t.Errorf("the one that was removed last: %q", last.Message)
-		}
+func TestADeletedTaskReturns(t *testing.T) {
+	const look, tea = "routines/look.md", "reminders/tea.md"
+	story(t, []file{
+		task(look, "id: aaaa0001\ncron: \"0 9 * * *\"\n", "Look around."),
+		task(tea, "id: cccc0001\nrun-at: \"2000-01-01T09:00:00-08:00\"\nbackground: true\n", "Tea."),
+	}, func(w *world) {
+		out := w.do(command.DeleteTask{ID: "aaaa0001"})
+		w.needs(!w.has(look), "its file is there")
+		w.refuses("", command.DeleteTask{ID: "aaaa0001"})
+		w.do(out.Undo)
+		w.holds(w.has(look), "it is not back")
+		w.do(command.DeleteTask{ID: "aaaa0001"})
+		w.sleep(time.Second)
+		w.do(command.DeleteTask{ID: "cccc0001"})
+		w.is("the one that was removed last", w.do(command.RestoreTask{}).Message, "Tea. is back in the schedule")
+		w.holds(w.has(tea) && !w.has(look), "files", w.has(tea), w.has(look))
+		// A reminder that is fired beside its schedule stays.
+		out = w.do(command.FireNow{ID: "cccc0001", Stays: true})
+		w.holds(out.Undo == nil, "there is something to take back", out.Undo)
+		w.sleep(time.Minute)
+		w.holds(w.has(tea) && w.ran("cccc0001") == 1, "its file is gone, or it did not run", w.runs())
 	})
-}
-
-func TestAReminderThatIsFiredBesideItsScheduleStays(t *testing.T) {
-	running(t, func(h home) {
-		h.write("reminders/tea.md", "---\nid: cccc0001\nrun-at: \"2000-01-01T09:00:00-08:00\"\nbackground: true\n---\nTea.\n")
-	}, func(h home, b *Bot) {
-		if out := do(t, b, command.FireNow{ID: "cccc0001", Stays: true}); out.Undo != nil {
-			t.Errorf("there is something to take back: %#v", out.Undo)
-		}
-		time.Sleep(time.Minute)
-		if !h.has("reminders/tea.md") || len(b.Snapshot().Forks) != 1 {
-			t.Errorf("its file is gone, or it did not run: %+v", b.Snapshot().Forks)
-		}
-	})
-}
-
-// fileOf returns the content of a file in the directory.
-func fileOf(t *testing.T, h home, rel string) string {
-	t.Helper()
-	data, err := os.ReadFile(filepath.Join(h.root, rel))
-	testkit.Must(t, err)
-	return string(data)
 }

@@ -5,49 +5,48 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"ollimbot/core/agent"
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/command"
 )
 
 func TestEachViewerHasWakeUpsOfItsOwn(t *testing.T) {
-	running(t, func(home) {}, func(_ home, b *Bot) {
-		one, two, gone := b.Viewer(false), b.Viewer(true), b.Viewer(false)
-		gone.Close()
-		gone.Close()
-		b.viewers.notify()
-		b.viewers.notify()
-		for _, v := range []*Viewer{one, two} {
-			<-v.Changed()
+	story(t, nil, func(w *world) {
+		woken := func(v *Viewer) bool {
 			select {
 			case <-v.Changed():
-				t.Error("a viewer is woken twice for what it has not looked at")
+				return true
 			default:
+				return false
 			}
+		}
+		one, two, gone := w.Viewer(false), w.Viewer(true), w.Viewer(false)
+		gone.Close()
+		gone.Close()
+		w.viewers.notify()
+		w.viewers.notify()
+		for _, v := range []*Viewer{one, two} {
+			<-v.Changed()
+			w.is("woken twice for what it has not looked at", woken(v), false)
 			v.Close()
 		}
-		select {
-		case <-gone.Changed():
-			t.Error("a viewer that is closed is woken")
-		default:
-		}
-		if n := len(b.viewers.open); n != 0 {
-			t.Errorf("%d viewers are left", n)
-		}
+		w.is("woken though it is closed", woken(gone), false)
+		w.is("viewers that are left", len(w.viewers.open), 0)
 	})
 }
 
 func TestAReadOnlyViewerChangesNothing(t *testing.T) {
-	prepare := func(h home) {
-		h.write("skills/loud/SKILL.md", "---\nname: loud\ndescription: Loud.\n---\nHear !`touch ran; echo it`.\n")
-		h.write("routines/r.md", "---\nid: \"bbbb0002\"\ncron: \"0 3 1 1 *\"\nskills: [loud]\n---\nGood morning.\n")
-	}
-	running(t, prepare, func(h home, b *Bot) {
-		v := b.Viewer(true)
+	const loud = "Hear !`touch ran; echo it`."
+	story(t, []file{
+		task("skills/loud/SKILL.md", "name: loud\ndescription: Loud.\n", loud),
+		task("routines/r.md", "id: \"bbbb0002\"\ncron: \"0 3 1 1 *\"\nskills: [loud]\n", "Good morning."),
+	}, func(w *world) {
+		v := w.Viewer(true)
 		defer v.Close()
-		six := 6
 		for _, c := range []command.Value{
-			command.SetBudget{Capacity: &six},
+			command.SetBudget{Capacity: new(6)},
 			command.Say{Text: "hello"},
 			command.FireNow{ID: "bbbb0002"},
 			command.Pause{ID: "bbbb0002", Paused: true},
@@ -62,41 +61,33 @@ func TestAReadOnlyViewerChangesNothing(t *testing.T) {
 			command.Interrupt{},
 			nil,
 		} {
-			if _, err := v.Do(t.Context(), c); err == nil || !strings.Contains(err.Error(), "read-only") {
-				t.Errorf("%T gives %v", c, err)
-			}
+			_, err := v.Do(t.Context(), c)
+			fails(t, "a command", err, "read-only")
 		}
-		if n := b.Snapshot().Budget.State.Capacity; n == six {
-			t.Error("the budget was changed")
-		}
+		w.is("the budget", w.Snapshot().Budget.State.Capacity, 5)
 		_, describe := v.Describe(t.Context(), "bbbb0002")
 		_, costs := v.Costs(t.Context(), 1)
 		_, runs := v.Runs(t.Context(), command.Mark{}, 5)
 		_, past := v.Past(t.Context(), "bbbb0002")
 		_, away := v.Away(t.Context())
-		if err := errors.Join(describe, costs, runs, past, away); err != nil {
-			t.Errorf("it does not read: %v", err)
-		}
+		testkit.Must(t, errors.Join(describe, costs, runs, past, away))
 		text, err := v.Preview(t.Context(), "bbbb0002")
-		if err != nil || !strings.Contains(text, "Hear !`touch ran; echo it`.") {
-			t.Errorf("a preview runs the commands of a skill, or shows nothing: %v\n%s", err, text)
-		}
-		if h.has("ran") {
-			t.Error("the command of a skill ran")
-		}
+		testkit.Must(t, err)
+		w.shows("the preview", text, loud)
+		w.holds(!w.has("ran"), "the command of a skill ran")
 	})
 }
 
 // A read-only viewer may have every line of the command line carried out that changes nothing, and no other.
 func TestAReadOnlyViewerRunsOnlyLinesThatChangeNothing(t *testing.T) {
-	running(t, func(home) {}, func(_ home, b *Bot) {
+	story(t, nil, func(w *world) {
 		ran := ""
-		b.o.UserCommands = func(_ context.Context, args []string) (agent.CommandResult, command.Value) {
+		w.o.UserCommands = func(_ context.Context, args []string) (agent.CommandResult, command.Value) {
 			ran = strings.Join(args, " ")
 			return agent.CommandResult{Stdout: "done\n"}, nil
 		}
-		for readOnly, v := range map[bool]*Viewer{true: b.Viewer(true), false: b.Viewer(false)} {
-			lines, refused := 0, 0
+		for _, readOnly := range []bool{true, false} {
+			v, lines, refused := w.Viewer(readOnly), 0, 0
 			for _, c := range command.List(command.InShell) {
 				ran = ""
 				line := c.Name + " 0123abcd"
@@ -104,22 +95,32 @@ func TestAReadOnlyViewerRunsOnlyLinesThatChangeNothing(t *testing.T) {
 					line += " 2h"
 				}
 				_, err := v.Do(t.Context(), command.Line{Text: line, Sure: true})
-				here, may := c.In&command.InPlain != 0, !readOnly || !c.Writes
-				switch {
-				case here && may && (err != nil || ran != line):
-					t.Errorf("read-only %v: %s ran %q, %v", readOnly, c.Name, ran, err)
-				case (!here || !may) && (err == nil || ran != ""):
-					t.Errorf("read-only %v: %s was carried out", readOnly, c.Name)
-				case here && may:
+				if c.In&command.InPlain != 0 && (!readOnly || !c.Writes) {
+					w.holds(err == nil && ran == line, "a line that changes nothing", readOnly, line, ran, err)
 					lines++
-				default:
+				} else {
+					w.holds(err != nil && ran == "", "a line that was carried out", readOnly, line)
 					refused++
 				}
 			}
-			if lines < 20 || refused < 15 {
-				t.Errorf("read-only %v: %d lines carried out, %d refused", readOnly, lines, refused)
-			}
+			w.holds(lines >= 20 && refused >= 15, "lines, and refused ones", readOnly, lines, refused)
 			v.Close()
 		}
 	})
+}
+
+func TestABotLivesWhileItsLoopsTurn(t *testing.T) {
+	alive := func(b *Bot) error {
+		ctx, stop := context.WithTimeout(context.Background(), 2*time.Minute)
+		defer stop()
+		return b.Alive(ctx)
+	}
+	story(t, nil, func(w *world) {
+		began := time.Now()
+		for range 201 { // probes must not fill the queue
+			testkit.Must(t, alive(w.Bot))
+		}
+		w.holds(time.Since(began) <= time.Second, "a bot that waits answers after", time.Since(began))
+	})
+	fails(t, "a bot that was never started", alive(newHome(t).bot(offline())))
 }

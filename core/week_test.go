@@ -1,12 +1,12 @@
 package core
 
 import (
-	"context"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/command"
 	"ollimbot/core/talk/post"
 	"ollimbot/core/work/budget"
@@ -15,52 +15,37 @@ import (
 
 // The conversation, its picture and every reader use the same report of the week.
 func TestTheWeekIsTheSameInTheConversationAsForReaders(t *testing.T) {
-	running(t, func(home) {}, func(_ home, b *Bot) {
-		now := b.now()
-		for _, p := range []budget.Ping{{At: now, ID: "p1", Task: "a", Title: "Water"}, {At: now, ID: "p2", Task: "a", Refused: "no token was left"}} {
-			if err := b.journal.Append(p); err != nil {
-				t.Fatal(err)
-			}
+	story(t, nil, func(w *world) {
+		now := w.now()
+		testkit.Must(t, w.journal.Append(budget.Ping{At: now, ID: "p1", Task: "a", Title: "Water"}))
+		testkit.Must(t, w.journal.Append(budget.Ping{At: now, ID: "p2", Task: "a", Refused: "no token was left"}))
+		offer := func(kind, words, title, text string) proposals.Proposal {
+			made, err := w.offers.Add(now, proposals.Proposal{
+				Kind: kind, Words: words, Title: title, Text: text, Buttons: []proposals.Button{{ID: "yes", Label: "Yes"}},
+			}, 9)
+			testkit.Must(t, err)
+			return made
 		}
-		yes := proposals.Button{ID: "yes", Label: "Yes"}
-		promise := proposals.Proposal{Kind: KindPromise, Words: "call the dentist", Title: "Call", Text: "Remind you?", Buttons: []proposals.Button{yes}}
-		made, err := b.offers.Add(now, promise, 9)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := b.offers.Answer(now, made.ID, "yes", func(proposals.Proposal, proposals.Button) (string, error) { return "aaaa0001", nil }); err != nil {
-			t.Fatal(err)
-		}
-		other := proposals.Proposal{Kind: "time", Words: "move water", Title: "Move", Text: "Move Water to 9:30?", Buttons: []proposals.Button{yes}}
-		if _, err := b.offers.Add(now, other, 9); err != nil {
-			t.Fatal(err)
+		promise := offer(KindPromise, "call the dentist", "Call", "Remind you?")
+		_, err := w.offers.Answer(now, promise.ID, "yes", func(proposals.Proposal, proposals.Button) (string, error) { return "aaaa0001", nil })
+		testkit.Must(t, err)
+		offer("time", "move water", "Move", "Move Water to 9:30?")
+		report := func(ago int) []string {
+			r, err := w.Reads().Week(t.Context(), ago)
+			testkit.Must(t, err)
+			return r.Lines()
 		}
 		for line, picture := range map[string]string{"/week": post.PictureWeek, "/week last": post.PictureLastWeek, "/week 2": ""} {
 			ago, _ := command.WeeksAgo(strings.TrimSpace(strings.TrimPrefix(line, "/week")))
-			r, err := b.Reads().Week(context.Background(), ago)
-			if err != nil {
-				t.Fatal(err)
-			}
-			out, err := b.Do(context.Background(), command.Slash{Line: line})
-			if err != nil || out.Message != strings.Join(r.Lines(), "\n") || out.Picture != picture {
-				t.Errorf("%s: %+v, %v, want %q", line, out, err, r.Lines())
-			}
+			lines, out := report(ago), w.do(command.Slash{Line: line})
+			w.is(line, out.Message, strings.Join(lines, "\n"))
+			w.is(line+" with the picture", out.Picture, picture)
 			for _, want := range []string{"pings: 1 sent, none answered, 1 refused", "promises: 1 made", "suggestion: Move Water to 9:30?"} {
-				if slices.Contains(r.Lines(), want) != (ago == 0) {
-					t.Errorf("%s: %q in %q", line, want, r.Lines())
-				}
+				w.is(line+" has "+want, slices.Contains(lines, want), ago == 0)
 			}
 		}
-		if err := b.offers.Keep(now.Add(time.Second), "aaaa0001"); err != nil {
-			t.Fatal(err)
-		}
-		if r, _ := b.Reads().Week(context.Background(), 0); !slices.Contains(r.Lines(), "promises: 1 made, 1 kept") {
-			t.Errorf("%q", r.Lines())
-		}
-		for _, line := range []string{"/week banana", "/week -1", "/week 99"} {
-			if out, err := b.Do(context.Background(), command.Slash{Line: line}); err == nil {
-				t.Errorf("%s: %+v", line, out)
-			}
-		}
+		testkit.Must(t, w.offers.Keep(now.Add(time.Second), "aaaa0001"))
+		w.holds(slices.Contains(report(0), "promises: 1 made, 1 kept"), "kept", report(0))
+		w.refuses("", command.Slash{Line: "/week banana"}, command.Slash{Line: "/week -1"}, command.Slash{Line: "/week 99"})
 	})
 }

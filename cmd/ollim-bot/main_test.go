@@ -4,12 +4,14 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"flag"
 	"io"
 	"log/slog"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"strconv"
 	"strings"
 	"syscall"
@@ -31,6 +33,9 @@ func TestMain(m *testing.M) {
 	if filepath.Base(os.Args[0]) != "ollim-bot" { // the tests, and not the program that they start
 		binarytest.Answer(nil)
 		neutral()
+		flag.Parse()
+		// Most of these tests wait: for a model's command, or for a clock.
+		_ = flag.Set("test.parallel", strconv.Itoa(max(12, runtime.GOMAXPROCS(0)))) // it is a flag of package testing, and a number
 	}
 	testscript.Main(m, map[string]func(){"ollim-bot": main})
 }

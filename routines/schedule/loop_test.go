@@ -47,7 +47,7 @@ func TestThousandRoutinesOfOneMinuteAllStartAtOnceAndAreMissedInOneNote(t *testi
 			}
 		}
 		n.play("", "stop, sleep 90m, start")
-		n.wantText("notes", "Missed 1000 routines: \"water\" (was due 01:05), …and 995 more", strings.Join(n.notes, " / "))
+		n.wantText("notes", "Missed 1000 routines: "+strings.Repeat(`, "water" (was due 01:05)`, 5)[2:]+" and 995 more", strings.Join(n.notes, " / "))
 	})
 }
 
@@ -138,6 +138,10 @@ func TestTheClockIsCorrectedOnlyBeyondItsBounds(t *testing.T) {
 		if forgiven := !l.record.entry(idA).Seen.Equal(seen); forgiven != c.forgiven {
 			t.Errorf("%s: forgiven: %v", name, forgiven)
 		}
+		fresh := r.schedule().newLoop()
+		if fresh.begin(c.to); fresh.unset != c.unset {
+			t.Errorf("%s, at a start: unset %v", name, fresh.unset)
+		}
 		if told := len(l.report.notes) > 0; l.unset != c.unset || told != (c.forgiven || c.unset) {
 			t.Errorf("%s: unset %v, notes %q", name, l.unset, l.report.notes)
 		}
@@ -172,6 +176,8 @@ func TestMomentsAheadFollowTheReminder(t *testing.T) {
 	tell(t, []story{{
 		"", "", "sleep 40h, put a @ 03 09:00; ahead: [1 day], start, sleep 1m, edit a @ 04 09:00; ahead: [1 day], sleep 18h, snooze a 04 16:01, sleep 1d, drop a, sleep 1d",
 		"03 09:00 a (1 day before)", "", "",
+	}, {
+		"from when it is there again", "a @ 03 09:00; ahead: 1 day", "start, sleep 1h, drop a, sleep 33h, edit a @ 03 09:00; ahead: 1 day, sleep 1h", "", "", "",
 	}})
 }
 

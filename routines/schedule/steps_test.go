@@ -193,6 +193,8 @@ func (n *night) sees(verb, name string) (string, error) {
 	switch verb {
 	case "account":
 		return n.told(), nil
+	case "rows":
+		return fmt.Sprint(strings.Count(n.told(), ", ") + 1), nil
 	case "people":
 		return strings.Join(past(n.loop.Forward(now, "").Told(), now), ", "), nil
 	case "agents":
@@ -264,8 +266,8 @@ func (n *night) doing(what string) func(ctx context.Context, d Due) error {
 			if try < 3 {
 				return fmt.Errorf("no space: %w", routines.ErrUnrecorded)
 			}
-		case "put off":
-			return &PutOffError{Why: "quiet", Until: n.clock().Add(time.Hour)}
+		case "put off", "put off for money":
+			return &PutOffError{Why: "quiet", Until: n.clock().Add(time.Hour), Broke: what != "put off"}
 		case "is shown": // the conversation has the reminder before its run is recorded
 			n.wantFile("reminders/a.md", true)
 			d.Finish()

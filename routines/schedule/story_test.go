@@ -337,7 +337,7 @@ func TestAKillLosesAndDoublesNothing(t *testing.T) {
 
 func TestTheOutcomeIsWrittenAfterTheRun(t *testing.T) {
 	tell(t, []story{
-		{"done", "a 5 * * * *", "start, sleep 6m, outcome done", "00:05 a", "", "00:05 a done"},
+		{"done, a second later", "a 5 * * * *", "start, sleep 5m1s, outcome done", "00:05 a", "", "00:05 a done"},
 		{"failed", "a 5 * * * *", "work fails, start, sleep 6m, outcome failed", "00:05 a", "", "00:05 a failed no route"},
 		{"panicked", "a 5 * * * *", "work panics, start, sleep 6m, outcome failed", "00:05 a", "", "00:05 a failed…"},
 		{"running", "a 5 * * * *", `work hangs, start, sleep 6m, contains state/schedule.json …"outcome":"running"…, stop, outcome interrupted`, "00:05 a", "", "00:05 a interrupted"},
@@ -349,9 +349,11 @@ func TestAHoldHidesExactlyWhatItCovers(t *testing.T) {
 	tell(t, []story{
 		{
 			"of a routine that is snoozed", "a */10 * * * *; missed: run",
-			"start, sleep 1m, snooze a 00:30, sleep 45m, gone state/holds.json, start, sleep 1m",
+			"start, sleep 1m, snooze a 00:30, entries 00:00 a just fired / 00:10 a snoozed until 00:30 held / 00:30 a, sleep 45m, " +
+				"gone state/holds.json, start, sleep 1m",
 			"00:00 a, 00:30 a, 00:40 a", "", "00:00 a done, 00:10 a held paused, 00:20 a held paused, 00:30 a done, 00:40 a done",
 		},
+		{"to its second", "a 30 * * * *", "start, snooze a 01 02:00:10, sleep 2h11s, gone state/holds.json", "", "", ""},
 		{
 			"of one that is paused, over a restart", "a 30 * * * *; missed: run",
 			"start, pause a, sleep 3h, start, sleep 3h, resume a, was paused since 00:00, gone state/holds.json, start, sleep 35m",
@@ -433,15 +435,16 @@ func TestAClockThatJumpsRepeatsNothingAndLosesNothing(t *testing.T) {
 		{
 			"to 1970, where nothing fires and nothing is missed", "a 0 * * * *|b @ 02:00",
 			"start, sleep 10m, stop, jump -10980d, start, sleep 3h, notes The clock says December…, jump 10980d, sleep 40s",
-			"00:00 a, 03:10… b of 02:00 late", `The clock says December… / Missed routine "water" (was due 03:00)`, "",
+			"00:00 a, 03:10… b of 02:00 late", "The clock says December 9 1969, 00:10, so nothing fires. Set the machine's clock and the schedule resumes on its own / " +
+				`Missed routine "water" (was due 03:00)`, "",
 		},
 		{
 			"by years, which is a correction", "a 30 * * * *; missed: run|b 30 * * * *; missed: run", "start, sleep 10m, jump 9516d, sleep 21m",
-			"20 00:30 a, 20 00:30 b", "The clock jumped from January 1 2000 to …", "",
+			"20 00:30 a, 20 00:30 b", "The clock jumped from January 1 2000 to January 20 2026; fires in between do not count as missed", "",
 		},
 		{
-			"over thousands of fires", "a * 8 * * *; missed: run", "start, stop, jump 364d19h, start, sleep 1m",
-			"30 19:00:05 a of 30 08:59 +99 late", `Missed routine "water" (was due 08:59); it runs now, late`, "",
+			"over thousands of fires", "a * 8,9 * * *; missed: run", "start, stop, jump 364d19h, start, sleep 1m, rows 2001",
+			"30 19:00:05 a of 30 09:59 +99 late", `Missed routine "water" (was due 09:59); it runs now, late`, "",
 		},
 	})
 }
@@ -451,7 +454,7 @@ func TestAWindowLeavesTheMinuteToTheBot(t *testing.T) {
 	tell(t, []story{
 		{
 			"a range, and then a minute that survives a restart", window,
-			"usual 10h8m, start, sleep 8h, row a 09:00–11:00, sleep 1h1m, row a 10:05 you are usually here then, usual 10h40m, start, " +
+			"usual 10h8m, start, sleep 8h, row a 09:00–11:00, mark, sleep 1h1m, woken, row a 10:05 you are usually here then, usual 10h40m, start, " +
 				"row a 10:05 you are usually here then, sleep 1h4m, start, sleep 55m, account 09:00 a done, sleep 1d",
 			"10:05 a, 02 10:35 a", "", "",
 		},
@@ -468,12 +471,16 @@ func TestAWindowLeavesTheMinuteToTheBot(t *testing.T) {
 			"10:00:05 d of 08:00 late, 10:35 c of 09:00, 10:44 a", `Missed routine "water" (was due 08:00)`, "",
 		},
 		{
+			"and missed a minute after it", "b 0 8 * * *; window: 8:00-9:00", "start, stop, sleep 9h1m1s, start, sleep 1h",
+			"", `Missed routine "water" (was due 08:00)`, "",
+		},
+		{
 			"anew when it changes while it is open", window,
 			"usual 11h8m, start, sleep 9h1m, edit a 0 9 * * *; window: 9:00-12:00, sleep 1s, row a 11:05 you are usually here then, " +
 				"snooze a 12:01:01, sleep 4h, row a 09:00–12:00",
 			"", "", "09:00 a held paused",
 		},
-		{"on the days that are left", window + "; days: first sunday; times: 1; from: 2000-01-01", "start, sleep 20d", "02 09:00 a", "", ""},
+		{"on the days that are left", window + "; days: first sunday; times: 1; from: 2000-01-01", "usual 10h8m, start, sleep 20d", "02 10:05 a", "", ""},
 	})
 }
 
@@ -485,6 +492,10 @@ func TestWithoutMoneyARoutinePassesAndAReminderWaits(t *testing.T) {
 				"entries 00:40 b held for money until 06:00 held / 01:30 a held / 02:30 a held for money until 06:00 held / 06:30 a, paid, " +
 				"money, entries 01:30 a held / 02:30 a, sleep 10s, sleep 1h, gone b",
 			"00:50 c, 01:31:05 b of 00:40 late, 02:30 a", "", "",
+		},
+		{
+			"or was put off when its run would have begun", "b @ 00:40", "work put off for money, start, sleep 1h, kept b, work ok, sleep 1h, gone b",
+			"00:40 b, 01:40 b of 00:40 late", "", "00:40 b done late",
 		},
 		{"until its time comes", "b @ 00:40", "broke until 06:00, start, sleep 1h, money, sleep 6h", "06:00 b of 00:40 late", "", ""},
 		{"but what the user fires", "a 30 5 * * *", "broke until 03 00:00, start, fire a, firm 1, tickets ticket of a", "00:00 a by hand", "", ""},

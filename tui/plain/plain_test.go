@@ -13,52 +13,51 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"ollimbot/core"
 	"ollimbot/core/base/tail"
 	"ollimbot/core/base/testkit"
 	"ollimbot/core/command"
+	"ollimbot/core/safety/policy"
 	"ollimbot/core/talk/absence"
-	"ollimbot/core/talk/notice"
-	"ollimbot/core/talk/transcript"
 	"ollimbot/core/work/budget"
 	"ollimbot/core/work/fork"
 	"ollimbot/core/work/google"
-	"ollimbot/core/work/proposals"
-	"ollimbot/core/work/updates"
-	"ollimbot/core/work/week"
 	"ollimbot/routines"
-	"ollimbot/routines/account"
 	"ollimbot/routines/schedule"
 	"ollimbot/tui/pane"
 )
 
-// bot is a small core: a snapshot that commands and stories change.
+// world is what stories change: the snapshot, and what the bot answers.
+type world struct {
+	core.Snapshot
+	Asks    []policy.Request // become approvals that wait
+	Dates   []google.Item    // what a look finds
+	Stored  []fork.View      // in the ledger
+	Past    command.TaskPast
+	Absence absence.Report
+	Task    string // a task as the core describes it
+	Follows string // of a setting
+	Refusal string // what every command gets; "" lets them pass
+	Made    bool   // undo removes a task that was added
+	Slow    bool   // answers to messages come with bot.answers
+}
+
+// bot is a small core.
 type bot struct {
 	pane.Reader // nil: nobody asks for the rest
 	mu          sync.Mutex
-	snap        core.Snapshot
+	world       world
 	changed     chan struct{}
-	did         []command.Value
-	replies     chan error // Done of what is said
-	refusal     error      // what every command gets; nil lets them pass
+	did         []string // the commands that it got, and its looks into the calendars
+	answers     chan error
 	rings       map[string]*tail.Ring
-	fixed       time.Time     // the snapshot's moment; zero is now
-	dates       []google.Item // what a look finds
-	looks       int
-	stored      []fork.View // in the ledger
-	past        command.TaskPast
-	away        absence.Report
-	undo        command.Value // of a new task
-	follows     string        // of a setting
 }
 
 func newBot() *bot {
 	return &bot{
-		changed: make(chan struct{}, 1),
-		snap: core.Snapshot{
-			Zone: time.UTC, Dir: "~/.ollim-bot",
+		changed: make(chan struct{}, 1), answers: make(chan error), rings: map[string]*tail.Ring{},
+		world: world{Task: described, Snapshot: core.Snapshot{
+			Zone: time.UTC, Dir: "~/.ollim-bot", Root: "/data",
 			Engine: core.EngineStatus{Name: "script", Model: "sonnet", State: "ready", OK: true},
 			Budget: core.BudgetView{State: budget.State{Capacity: 5, Available: 3.2, RefillRateMinutes: 90}},
 			Schedule: schedule.View{
@@ -69,58 +68,18 @@ func newBot() *bot {
 					{ID: "cccc3333", Title: "Medication refill", Kind: routines.KindReminder},
 				},
 			},
-		},
+		}},
 	}
 }
 
-func (b *bot) Snapshot() core.Snapshot {
+// change lets something happen to the bot.
+func (b *bot) change(f func(w *world)) {
 	b.mu.Lock()
-	defer b.mu.Unlock()
-	s := b.snap
-	if s.At = b.fixed; s.At.IsZero() {
-		s.At = time.Now().UTC()
+	f(&b.world)
+	for _, r := range b.world.Asks {
+		b.world.Approvals = append(slices.Clone(b.world.Approvals), r.Asked(time.Now()))
 	}
-	return s
-}
-
-func (b *bot) Changed() <-chan struct{} { return b.changed }
-
-func (b *bot) Look(context.Context) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.looks++
-	b.snap.Day = b.dates
-}
-
-func (b *bot) Tail(id string, from tail.Cursor) tail.Page {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if r := b.rings[id]; r != nil {
-		return r.Read(from)
-	}
-	return tail.Page{Next: from}
-}
-
-// speaks adds lines to the tail of a run or of the log.
-func (b *bot) speaks(id string, lines ...tail.Line) {
-	b.mu.Lock()
-	if b.rings == nil {
-		b.rings = map[string]*tail.Ring{}
-	}
-	if b.rings[id] == nil {
-		b.rings[id] = tail.New(1000)
-	}
-	for _, l := range lines {
-		b.rings[id].Add(l)
-	}
-	b.mu.Unlock()
-	b.change(func(*core.Snapshot) {})
-}
-
-func (b *bot) change(f func(s *core.Snapshot)) {
-	b.mu.Lock()
-	b.snap.Chat = slices.Clone(b.snap.Chat)
-	f(&b.snap)
+	b.world.Asks = nil
 	b.mu.Unlock()
 	select {
 	case b.changed <- struct{}{}:
@@ -128,52 +87,68 @@ func (b *bot) change(f func(s *core.Snapshot)) {
 	}
 }
 
-func (b *bot) Preview(_ context.Context, id string) (string, error) {
-	return "Good morning, " + id, nil
+// takes gives the commands since the last look.
+func (b *bot) takes() []string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	did := b.did
+	b.did = nil
+	return did
 }
 
-func (b *bot) Describe(context.Context, string) (string, error) { return described, nil }
+func (b *bot) now() world {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	w := b.world
+	w.At = time.Now().UTC()
+	return w
+}
+
+func (b *bot) Snapshot() core.Snapshot { return b.now().Snapshot }
+
+func (b *bot) Changed() <-chan struct{} { return b.changed }
+
+func (b *bot) Look(context.Context) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.did = append(b.did, "Look")
+	b.world.Day = b.world.Dates
+}
+
+func (b *bot) ring(id string) *tail.Ring {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.rings[id] == nil {
+		b.rings[id] = tail.New(1000)
+	}
+	return b.rings[id]
+}
+
+func (b *bot) Tail(id string, from tail.Cursor) tail.Page { return b.ring(id).Read(from) }
+
+func (b *bot) Describe(context.Context, string) (string, error) { return b.now().Task, nil }
 
 func (b *bot) Runs(context.Context, command.Mark, int) (fork.Page, error) {
-	return fork.Page{Runs: b.stored, All: true}, nil
+	return fork.Page{Runs: b.now().Stored, All: true}, nil
 }
 
-func (b *bot) Past(context.Context, string) (command.TaskPast, error) { return b.past, nil }
+func (b *bot) Past(context.Context, string) (command.TaskPast, error) { return b.now().Past, nil }
 
-func (b *bot) DueTimes(_ context.Context, since time.Time) (command.DueTimes, error) {
-	at := b.snap.At.Add(-time.Hour)
-	rows := []account.Row{
-		{Kind: "routine", ID: "aaaa1111", Title: "Email sweep", Due: at, At: at, Fate: account.Ran},
-		{Kind: "routine", ID: "bbbb2222", Title: "Medication", Due: at, At: at, Fate: account.Missed, Why: account.Asleep},
-	}
-	return command.DueTimes{Report: account.Report{Since: since, Rows: rows}}, nil
-}
-
-func (b *bot) Week(_ context.Context, ago int) (week.Report, error) {
-	return week.Of(b.snap.At, ago, week.Sources{
-		Pings: b.snap.Budget.Pings, Promises: func(_, _ time.Time) proposals.Counts { return proposals.Counts{Accepted: 3, Kept: 2} },
-	}), nil
-}
-
-func (b *bot) Models(context.Context) ([]command.ModelChoice, error) { return nil, nil }
-
-func (b *bot) Away(context.Context) (absence.Report, error) { return b.away, nil }
-
-func (b *bot) Costs(_ context.Context, days int) (command.CostReport, error) {
-	return command.CostReport{Days: make([]command.CostDay, days)}, nil
-}
+func (b *bot) Away(context.Context) (absence.Report, error) { return b.now().Absence, nil }
 
 func (b *bot) Do(_ context.Context, c command.Value) (command.Outcome, error) {
 	b.mu.Lock()
-	b.did = append(b.did, c)
-	refusal := b.refusal
-	b.mu.Unlock()
-	if refusal != nil {
-		return command.Outcome{}, refusal
+	defer b.mu.Unlock()
+	b.did = append(b.did, wordsOf(c))
+	if b.world.Refusal != "" {
+		return command.Outcome{}, errors.New(b.world.Refusal)
 	}
 	switch c := c.(type) {
 	case command.Say:
-		return command.Outcome{Done: b.replies}, nil
+		if b.world.Slow {
+			return command.Outcome{Done: b.answers}, nil
+		}
+		return command.Outcome{}, nil
 	case command.SetBudget:
 		return command.Outcome{Message: "capacity 5 → 6", Undo: command.RestoreBudget{Capacity: 5}}, nil
 	case command.Line: // the command line itself is tested with the program
@@ -185,6 +160,10 @@ func (b *bot) Do(_ context.Context, c command.Value) (command.Outcome, error) {
 			return command.Outcome{}, &command.NoLineError{Why: "costs takes a number of days"}
 		case "preview nothing":
 			return command.Outcome{}, errors.New("there is no such task")
+		case "status ":
+			now := b.world.Snapshot
+			now.At = time.Now().UTC()
+			return command.Outcome{Printed: strings.Join(now.Status(), "\n")}, nil
 		case "lift off":
 			return command.Outcome{Printed: "caps lifted", Message: "caps lifted", Undo: command.LiftCaps{}}, nil
 		}
@@ -195,10 +174,12 @@ func (b *bot) Do(_ context.Context, c command.Value) (command.Outcome, error) {
 		}
 		return command.Outcome{Message: "model     opus"}, nil
 	case command.AddTask:
-		return command.Outcome{Message: "so it is", Undo: b.undo}, nil
+		if b.world.Made {
+			return command.Outcome{Message: "so it is", Undo: command.RemoveTask{ID: "bbbb2222", Version: "v1"}}, nil
+		}
 	case command.SetConfig:
-		if b.follows != "" && !c.Sure {
-			return command.Outcome{Follows: b.follows}, nil
+		if b.world.Follows != "" && !c.Sure {
+			return command.Outcome{Follows: b.world.Follows}, nil
 		}
 	case command.FireNow:
 		if c.ID == "bbbb2222" {
@@ -210,20 +191,7 @@ func (b *bot) Do(_ context.Context, c command.Value) (command.Outcome, error) {
 	return command.Outcome{Message: "so it is"}, nil
 }
 
-// refuse makes every command fail from now on, or none.
-func (b *bot) refuse(err error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.refusal = err
-}
-
-func (b *bot) done() []command.Value {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return slices.Clone(b.did)
-}
-
-// described is a task as the core tells of it.
+// described is a task as the core describes it.
 const described = `Email sweep
 routine   aaaa1111 · routines/email.md
 runs      in the background
@@ -246,8 +214,6 @@ type stage struct {
 	ended chan error
 	stop  context.CancelFunc
 
-	begins []string // what was written at the start
-
 	mu  sync.Mutex
 	out strings.Builder
 }
@@ -258,183 +224,71 @@ func (s *stage) Write(p []byte) (int, error) {
 	return s.out.Write(p)
 }
 
-// play plays a story at a terminal.
-func play(t *testing.T, o Options, story func(s *stage)) {
-	t.Helper()
-	o.Typed = true
-	through(t, o, story)
+// open starts plain mode for a bot.
+func open(t *testing.T, b *bot, o Options) *stage {
+	ctx, stop := context.WithCancel(context.Background())
+	in, w := io.Pipe()
+	s := &stage{t: t, bot: b, in: w, ended: make(chan error, 1), stop: stop}
+	o.Input, o.Output = in, s
+	go func() { s.ended <- Run(ctx, b, o) }()
+	return s
 }
 
-func through(t *testing.T, o Options, story func(s *stage)) {
-	t.Helper()
-	synctest.Test(t, func(t *testing.T) {
-		ctx, stop := context.WithCancel(context.Background())
-		in, w := io.Pipe()
-		s := &stage{t: t, bot: newBot(), in: w, ended: make(chan error, 1), stop: stop}
-		o.Input, o.Output = in, s
-		go func() { s.ended <- Run(ctx, s.bot, o) }()
-		s.begins = s.hears()
-		story(s)
-		stop()
-		synctest.Wait()
-		select {
-		case err := <-s.ended:
-			if err != nil {
-				t.Errorf("ended with %v", err)
-			}
-		default:
-			t.Error("it does not end with its context")
-		}
-	})
+// close ends it with its context, if it has not ended by itself.
+func (s *stage) close() {
+	s.stop()
+	synctest.Wait()
+	select {
+	case err := <-s.ended:
+		testkit.Must(s.t, err)
+	default:
+		s.t.Error("it does not end with its context")
+	}
 }
 
-// hears gives what was written since the last look, after things have settled.
+// hears gives the lines since the last look, after things have settled. None may hold what a terminal would obey.
 func (s *stage) hears() []string {
-	s.t.Helper()
 	time.Sleep(2 * gap)
 	synctest.Wait()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	text := s.out.String()
 	s.out.Reset()
-	return strings.Split(strings.TrimSuffix(text, "\n"), "\n")
+	lines := strings.FieldsFunc(text, func(r rune) bool { return r == '\n' })
+	for _, l := range lines {
+		if strings.ContainsFunc(l, func(r rune) bool { return r < 0x20 || r == 0x7f || r == 0x202e }) {
+			s.t.Errorf("wrote %q", l)
+		}
+	}
+	return lines
 }
 
 func (s *stage) types(line string) []string {
 	s.t.Helper()
-	if _, err := io.WriteString(s.in, line+"\n"); err != nil {
-		s.t.Fatal(err)
-	}
+	_, err := io.WriteString(s.in, line+"\n")
+	testkit.Must(s.t, err)
 	return s.hears()
 }
 
-// did expects the commands that the bot has carried out.
-func (s *stage) did(want ...command.Value) {
-	s.t.Helper()
-	if diff := cmp.Diff(want, s.bot.done()); diff != "" {
-		s.t.Errorf("commands (-want +got):\n%s", diff)
-	}
-}
-
-// change lets something happen to the bot, and returns what was written about it.
-func (s *stage) change(f func(n *core.Snapshot)) []string {
-	s.t.Helper()
-	s.bot.change(f)
-	return s.hears()
-}
-
-// one expects a single line that holds the words.
-func (s *stage) one(lines []string, words string) {
-	s.t.Helper()
-	if len(lines) != 1 || !strings.Contains(lines[0], words) {
-		s.t.Errorf("heard %q, want one line with %q", lines, words)
-	}
-}
-
-func TestWhatHappensIsOneLineEach(t *testing.T) {
-	play(t, Options{Notice: "the offline engine answers"}, func(s *stage) {
-		if got := s.begins; len(got) != 3 || got[0] != "All quiet. Nothing is due within a day; 3 pings left." ||
-			!strings.Contains(got[1], "in plain mode") || !strings.Contains(got[2], "the offline engine answers") {
-			t.Errorf("it begins with %q", got)
-		}
-		for _, c := range []struct {
-			change func(n *core.Snapshot)
-			want   string
-		}{
-			{func(n *core.Snapshot) {
-				n.Chat = append(n.Chat, transcript.Entry{ID: "1", Role: transcript.Ping, Source: "Medication", Text: "Did you\ntake it?"})
-			}, "ping: Medication: Did you take it?"},
-			{func(n *core.Snapshot) {
-				n.Chat = append(n.Chat, transcript.Entry{ID: "2", Role: transcript.Ping, Critical: true, Text: "Now"})
-			}, "critical ping: Now"},
-			{func(n *core.Snapshot) {
-				n.Forks = []fork.View{{ID: "f1", Title: "Email sweep", State: fork.Running}}
-			}, "run: Email sweep, running"},
-			{func(n *core.Snapshot) {
-				n.Forks = []fork.View{{ID: "f1", Title: "Email sweep", State: fork.Failed, Error: "no net"}}
-			}, "run: Email sweep, failed, no net"},
-			{func(n *core.Snapshot) {
-				n.Forks = []fork.View{{ID: "f2", Title: "Tea", State: fork.Done, Pings: 1, Reports: 2, Refused: 1}}
-			}, "run: Tea, 1 ping, ping refused, 2 reports"},
-			{func(n *core.Snapshot) { n.Updates = []updates.Update{{Key: "u", Message: "Two letters."}} }, "update: Two letters."},
-			{func(n *core.Snapshot) { n.Notices = []notice.Notice{{Seq: 1, Level: notice.Warn, Text: "late"}} }, "warning: late"},
-			{func(n *core.Snapshot) { n.Engine.OK, n.Engine.State = false, "no login" }, "engine: script sonnet, down, no login"},
-			{func(n *core.Snapshot) {
-				n.Schedule.Problems = []routines.Problem{{File: "a.md", Line: 3, Column: 8, Message: "bad minute"}}
-			}, "problem: a.md:3:8: bad minute"},
-			{func(n *core.Snapshot) { n.Budget.State.Capacity = 6 }, "budget: 3 of 6 pings left, one comes back every 90 min"},
-		} {
-			s.bot.change(c.change)
-			s.one(s.hears(), c.want)
-		}
-	})
-}
-
-func TestAnAnswerThatGrowsIsSaidOnceAndWhole(t *testing.T) {
-	play(t, Options{}, func(s *stage) {
-		for _, text := range []string{"I", "I look", "I look at it."} {
-			s.bot.change(func(n *core.Snapshot) {
-				n.Chat = []transcript.Entry{{ID: "1", Role: transcript.Bot, Text: text, Streaming: true}}
-			})
-			if got := s.hears(); got[0] != "" {
-				t.Errorf("said %q of an answer that still grows", got)
-			}
-		}
-		s.bot.change(func(n *core.Snapshot) {
-			n.Chat = []transcript.Entry{{ID: "1", Role: transcript.Bot, Text: "I look at it.\n- done"}}
-		})
-		s.one(s.hears(), "bot: I look at it. - done")
-		if got := s.types("read"); len(got) != 2 || !strings.HasSuffix(got[1], "- done") {
-			t.Errorf("read says %q", got)
-		}
-	})
-}
-
-func TestWhereNothingWasSaidThereIsNothingToRead(t *testing.T) {
-	play(t, Options{}, func(s *stage) {
-		s.one(s.types("read"), "no matching message")
-		s.one(s.types("day"), "nothing fires in the next 24 hours; list names all tasks")
-		s.hasLines(s.types("help dance"), "; the groups of commands are overview, tasks, runs", textToAgent)
-	})
-}
-
-func TestTheEndOfTheInputWaitsForTheAnswer(t *testing.T) {
-	play(t, Options{}, func(s *stage) {
-		s.bot.replies = make(chan error)
+// play plays a scene in a bubble.
+func play(t *testing.T, o Options, scene func(s *stage)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		s := open(t, newBot(), o)
 		s.hears()
-		s.types("say hello")
-		_ = s.in.Close()
-		synctest.Wait()
-		if len(s.ended) != 0 {
-			t.Fatal("it has ended before the answer came")
-		}
-		s.bot.change(func(n *core.Snapshot) {
-			n.Chat = []transcript.Entry{{ID: "1", Role: transcript.Bot, Text: "Hello."}}
-		})
-		close(s.bot.replies)
-		s.one(s.hears(), "bot: Hello.")
-		if len(s.ended) != 1 {
-			t.Error("it goes on after the end of its input")
-		}
+		scene(s)
+		s.close()
 	})
 }
 
-func TestNothingIsWrittenThatATerminalWouldObey(t *testing.T) {
-	play(t, Options{}, func(s *stage) {
-		s.bot.change(func(n *core.Snapshot) {
-			n.Chat = []transcript.Entry{{ID: "1", Role: transcript.Bot, Text: "a\x1b]0;owned\x07\u202eb\rc"}}
-			n.Notices = []notice.Notice{{Seq: 1, Level: notice.Info, Text: "\x1b[2Jgone"}}
-		})
-		for _, line := range s.hears() {
-			if strings.ContainsFunc(line, func(r rune) bool { return r < 0x20 || r == 0x7f || r == 0x202e }) {
-				t.Errorf("wrote %q", line)
-			}
-		}
-	})
+func one(t *testing.T, lines []string, words string) {
+	t.Helper()
+	if len(lines) != 1 || !strings.Contains(lines[0], words) {
+		t.Errorf("heard %q, want one line with %q", lines, words)
+	}
 }
 
-// The rest is about real files, whose reads do not end when they are closed.
-
+// The reads of real files do not end when they are closed.
 func TestARealPipeEndsWithTheContext(t *testing.T) {
 	in, w, err := os.Pipe()
 	testkit.Must(t, err)

@@ -182,7 +182,7 @@ type waiting struct {
 func waitingFiles(c *console) (all []waiting) {
 	for _, t := range c.snap.Schedule.Tasks {
 		if t.Waits != "" || t.Proposed.Version != "" {
-			all = append(all, waiting{c.taskThing(t), t.Version, schedule.TagWaits + ": " + t.Waits, t.Proposed})
+			all = append(all, waiting{c.taskThing(t), t.Version, t.Waits, t.Proposed})
 		}
 	}
 	for _, p := range c.snap.Untold() {

@@ -2,7 +2,6 @@ package messages
 
 import (
 	"fmt"
-	"strings"
 	"testing"
 
 	"ollimbot/core/agent"
@@ -27,16 +26,10 @@ func TestAnIndependentServerOfEachInterfaceAnswers(t *testing.T) {
 	for _, api := range []dialect.API{dialect.Ollama, dialect.OpenAI, dialect.Messages} {
 		r := newRigFor(t, "")
 		storetest.Put(t, r.dir, provider.File, fmt.Sprintf("local:\n  base-url: %s\n  api: %s\n  models: [m]\n", address, api))
-		var called []string
-		s := r.open(func(o *agent.SessionOptions) {
-			o.Settings.Model, o.Tools = "local/m", []agent.Tool{noting("note", &called)}
-		})
-		got := say(t, s, "note it")
-		if got.err != nil || got.text != "It is noted." || fmt.Sprint(called) != `[{"n":1}]` || got.result.Usage.Tokens() == 0 {
-			t.Errorf("%s: %q, %v, called %v, %+v", api, got.text, got.err, called, got.result.Usage)
+		s := r.open(r.notes, func(o *agent.SessionOptions) { o.Settings.Model = "local/m" })
+		if got := r.says(s, "note it", "It is noted."); fmt.Sprint(r.called) != `[{"n":1}]` || got.result.Usage.Tokens() == 0 {
+			t.Errorf("%s: called %v, %+v", api, r.called, got.result.Usage)
 		}
-		if got := say(t, s, "break"); !strings.Contains(fmt.Sprint(got.err, got.result.Text), "out of memory") {
-			t.Errorf("%s: %v, %+v", api, got.err, got.result)
-		}
+		holds(t, string(api), say(s, "break").fate(), "out of memory")
 	}
 }

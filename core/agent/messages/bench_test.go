@@ -28,7 +28,7 @@ func BenchmarkMessageToRequest(b *testing.B) {
 			var read, heard time.Duration
 			for b.Loop() {
 				if kind == "fork" {
-					s = r.open(func(o *agent.SessionOptions) { o.Resume, o.Fork = main.ID(), true })
+					s = r.fork(main)
 				}
 				began, first := time.Now(), time.Time{}
 				for ev, err := range s.Send(context.Background(), agent.Message{Text: "And now?"}) {
@@ -37,10 +37,10 @@ func BenchmarkMessageToRequest(b *testing.B) {
 						first = time.Now()
 					}
 				}
-				api.mu.Lock()
-				read += api.seen.Sub(began)
-				heard += first.Sub(api.sent)
-				api.mu.Unlock()
+				api.with(func() {
+					read += api.seen.Sub(began)
+					heard += first.Sub(api.sent)
+				})
 			}
 			b.ReportMetric(float64(read.Microseconds())/float64(b.N)/1000, "ms/request")
 			b.ReportMetric(float64(heard.Microseconds())/float64(b.N)/1000, "ms/event")

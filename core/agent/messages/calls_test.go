@@ -8,71 +8,47 @@ import (
 	"testing"
 
 	"ollimbot/core/agent"
+	"ollimbot/core/agent/claude/claudetest"
+	"ollimbot/core/agent/messages/provider"
+	"ollimbot/core/base/testkit"
 )
 
-// noting returns a bot tool that records the arguments of its calls.
-func noting(name string, into *[]string) agent.Tool {
-	return bot(name, func(args string) agent.ToolResult {
-		*into = append(*into, args)
-		return agent.ToolResult{Text: name + " did it"}
-	})
+func TestATurnOfTextArrivesInPiecesAndCosts(t *testing.T) {
+	testkit.Alone(t)
+	api := claudetest.Start(t, claudetest.Options{Key: "k"})
+	r := newRigFor(t, api.URL())
+	s := r.open()
+	const text = "Good morning, this is a longer text that streams."
+	got := r.says(s, script(claudetest.Step{Thinking: "hmm", Text: text, In: 1000, Out: 100}), text)
+	u := got.result.Usage
+	if u.InputTokens != 1000 || u.OutputTokens != 100 || u.CostUSD <= 0 || got.result.SessionID != s.ID() || len(find[agent.Text](got)) < 2 {
+		t.Errorf("the result is %+v", got.result)
+	}
+	holds(t, "the second answer", say(s, "and now?").text, "and now?")
+	if q := claudetest.ForModel(api.Requests()); len(q) != 2 || len(q[1].Messages) != 3 || q[1].Messages[1].Blocks[0].Thinking != "hmm" {
+		t.Errorf("the second request holds %+v", q[1].Messages)
+	}
 }
 
 func TestCallsOfOneAnswerAreAnsweredInOneMessage(t *testing.T) {
-	var called []string
-	b := newBench(t,
-		streams(reply("tool_use", saying("Let me see."), use("a", "mcp__discord__note", object{"n": 1}), use("b", "mcp__discord__note", object{"n": 2}), use("c", "Nothing", object{}))),
-		streams(reply("end_turn", saying("Done."))))
-	s := b.open(func(o *agent.SessionOptions) { o.Tools = []agent.Tool{noting("note", &called)} })
-	got := say(t, s, "do it")
-	if got.err != nil || got.text != "Let me see.\nDone." || got.result.Text != "Done." || got.result.Turns != 2 {
-		t.Errorf("the turn gave %q, %+v, %v", got.text, got.result, got.err)
-	}
-	if fmt.Sprint(called) != `[{"n":1} {"n":2}]` {
-		t.Errorf("called with %v", called)
+	b := newBench(t, calls(saying("Let me see."), note(object{"n": 1}), use("b", "mcp__discord__note", object{"n": 2}), use("c", "Nothing", object{})), done)
+	got := b.says(b.open(b.notes), "do it", "Let me see.\nDone.")
+	if got.result.Text != "Done." || got.result.Turns != 2 || fmt.Sprint(b.called) != `[{"n":1} {"n":2}]` {
+		t.Errorf("the turn gave %+v, called with %v", got.result, b.called)
 	}
 	q := b.sent(1)
 	q.valid(t)
-	results := q.Messages[2].Content
-	if q.roles() != "uau" || len(results) != 3 || results[2]["is_error"] != true {
+	if results := q.Messages[2].Content; q.roles() != "uau" || len(results) != 3 || results[2]["is_error"] != true {
 		t.Errorf("the results are %v", results)
 	}
-	holds(t, "the answer for an unknown tool", fmt.Sprint(results[2]), "there is no tool Nothing. Available: ")
 	if starts, ends := find[agent.ToolStart](got), find[agent.ToolEnd](got); len(starts) != 3 || len(ends) != 3 || ends[0].Text != "note did it" {
 		t.Errorf("events %v %v", starts, ends)
 	}
 }
 
-func TestArgumentsThatAreNoJSONReachNobody(t *testing.T) {
-	for _, bad := range []string{`{"n":`, `[1]`, `"text"`, `null`, "{\"a\":\x01}"} {
-		var called []string
-		b := newBench(t, streams(reply("tool_use", use("a", "mcp__discord__note", bad))), streams(reply("end_turn", saying("Sorry."))))
-		s := b.open(func(o *agent.SessionOptions) { o.Tools = []agent.Tool{noting("note", &called)} })
-		got := say(t, s, "do it")
-		q := b.sent(1)
-		q.valid(t)
-		if got.err != nil || len(called) > 0 {
-			t.Errorf("%q: %v, called %v", bad, got.err, called)
-		}
-		holds(t, "the model is told", fmt.Sprint(q.Messages[2].Content), "not a JSON object")
-	}
-}
-
-func TestCallsWithOneIdGetIdsOfTheirOwn(t *testing.T) {
-	var called []string
-	b := newBench(t,
-		streams(reply("tool_use", use("a", "mcp__discord__note", object{"n": 1}), use("a", "mcp__discord__note", object{"n": 2}), use("", "mcp__discord__note", object{"n": 3}))),
-		streams(reply("end_turn", saying("Done."))))
-	s := b.open(func(o *agent.SessionOptions) { o.Tools = []agent.Tool{noting("note", &called)} })
-	say(t, s, "do it")
-	q := b.sent(1)
-	q.valid(t)
-	if len(called) != 3 || len(q.Messages[2].Content) != 3 {
-		t.Errorf("called %v, answered %v", called, q.Messages[2].Content)
-	}
-}
-
 func TestWhoMayCallIsAskedInOrder(t *testing.T) {
+	yes, no := agent.Decision{Allow: true}, func(why string) agent.Decision { return agent.Decision{Reason: why} }
+	refused := no("he said no")
 	for _, c := range []struct {
 		name                string
 		tool                string
@@ -83,95 +59,95 @@ func TestWhoMayCallIsAskedInOrder(t *testing.T) {
 		asked               int32
 		says                string
 	}{
-		{name: "a tool of the bot needs nobody", tool: "mcp__discord__note", hook: agent.Decision{Allow: true}, runs: true},
-		{name: "a hook refuses", tool: "mcp__discord__note", hook: agent.Decision{Reason: "not now"}, says: "not now"},
-		{name: "a hook asks", tool: "mcp__discord__note", hook: agent.Decision{Allow: true, Ask: true}, permission: &agent.Decision{Reason: "he said no"}, asked: 1, says: "he said no"},
-		{name: "another server's tool is asked for", tool: "mcp__docs__note", hook: agent.Decision{Allow: true}, permission: &agent.Decision{Allow: true}, runs: true, asked: 1},
-		{name: "a pattern allows it", tool: "mcp__docs__note", allowed: "mcp__docs__*", hook: agent.Decision{Allow: true}, runs: true},
-		{name: "a pattern forbids it", tool: "mcp__docs__note", allowed: "mcp__docs__*", disallowed: "mcp__docs__note", hook: agent.Decision{Allow: true}, says: "not available"},
-		{name: "nobody can be asked", tool: "mcp__docs__note", hook: agent.Decision{Allow: true}, says: "no one is here"},
+		{name: "a tool of the bot needs nobody", tool: "mcp__discord__note", hook: yes, runs: true},
+		{name: "a hook refuses", tool: "mcp__discord__note", hook: no("not now"), says: "not now"},
+		{name: "a hook asks", tool: "mcp__discord__note", hook: agent.Decision{Allow: true, Ask: true}, permission: &refused, asked: 1, says: "he said no"},
+		{name: "another server's tool is asked for", tool: "mcp__docs__note", hook: yes, permission: &yes, runs: true, asked: 1},
+		{name: "a pattern allows it", tool: "mcp__docs__note", allowed: "mcp__docs__*", hook: yes, runs: true},
+		{name: "a pattern forbids it", tool: "mcp__docs__note", allowed: "mcp__docs__*", disallowed: "mcp__docs__note", hook: yes, says: "not available"},
+		{name: "nobody can be asked", tool: "mcp__docs__note", hook: yes, says: "no one is here"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			var called []string
+			of := func(u agent.ToolUse, d agent.Decision) agent.Decision { d.Digest = u.Digest(); return d }
 			var asked, posted atomic.Int32
-			b := newBench(t, streams(reply("tool_use", use("a", c.tool, object{}))), streams(reply("end_turn", saying("Done."))))
-			s := b.open(func(o *agent.SessionOptions) {
-				mine, docs := noting("note", &called), noting("note", &called)
-				docs.Server = "docs"
-				o.Tools = []agent.Tool{mine, docs}
-				o.Allowed, o.Disallowed = split(c.allowed), split(c.disallowed)
+			b := newBench(t, calls(use("a", c.tool, object{})), done)
+			got := b.says(b.open(b.notes, b.notes, func(o *agent.SessionOptions) {
+				o.Tools[1].Server = "docs"
+				o.Allowed, o.Disallowed = strings.Fields(c.allowed), strings.Fields(c.disallowed)
 				o.Hooks.PreTool = func(_ context.Context, u agent.ToolUse) agent.Decision { return of(u, c.hook) }
 				o.Hooks.PostTool = func(context.Context, agent.ToolUse) { posted.Add(1) }
 				o.Permission = nil
 				if c.permission != nil {
 					o.Permission = func(_ context.Context, u agent.ToolUse) agent.Decision { asked.Add(1); return of(u, *c.permission) }
 				}
-			})
-			got := say(t, s, "do it")
+			}), "do it", "Done.")
 			ends := find[agent.ToolEnd](got)
-			if got.err != nil || len(ends) != 1 || ends[0].Denied == c.runs || (len(called) == 1) != c.runs || asked.Load() != c.asked || (posted.Load() == 1) != c.runs {
-				t.Errorf("ended as %+v (%v), called %v, asked %d, told %d", ends, got.err, called, asked.Load(), posted.Load())
+			if len(ends) != 1 || ends[0].Denied == c.runs || (len(b.called) == 1) != c.runs || asked.Load() != c.asked || (posted.Load() == 1) != c.runs {
+				t.Errorf("ended as %+v, called %v, asked %d, posted %d", ends, b.called, asked.Load(), posted.Load())
 			}
-			holds(t, "the model is told", fmt.Sprint(b.sent(1).Messages[2].Content), c.says)
+			holds(t, "the model is told", b.sent(1).told(2), c.says)
 		})
 	}
 }
 
-// of returns a decision about this call.
-func of(u agent.ToolUse, d agent.Decision) agent.Decision {
-	d.Digest = u.Digest()
-	return d
-}
-
-func split(pattern string) []string {
-	if pattern == "" {
-		return nil
-	}
-	return strings.Fields(pattern)
-}
-
-func TestAToolEndsTheTurnAndTheNextOneGoesOn(t *testing.T) {
+func TestAToolEndsTheTurnAndTheNextOneIsWhole(t *testing.T) {
 	stops := 0
-	b := newBench(t, streams(reply("tool_use", use("a", "mcp__discord__leave", object{}))), streams(reply("end_turn", saying("Here again."))))
+	b := newBench(t, calls(use("a", "mcp__discord__leave", object{})), ends("Here again."))
 	s := b.open(func(o *agent.SessionOptions) {
 		o.Tools = []agent.Tool{bot("leave", func(string) agent.ToolResult { return agent.ToolResult{Text: "bye", EndTurn: true} })}
 		o.Hooks.Stop = func(context.Context, bool) string { stops++; return "" }
 	})
-	if got := say(t, s, "leave"); got.err != nil || b.count() != 1 || got.result.Interrupted || got.result.IsError {
+	if got := say(s, "leave"); got.err != nil || b.count() != 1 || got.result.Interrupted || got.result.IsError {
 		t.Errorf("%d requests, %+v, %v", b.count(), got.result, got.err)
 	}
-	if got := say(t, s, "and now?"); got.result.Text != "Here again." {
-		t.Errorf("the next turn gave %+v, %v", got.result, got.err)
+	if got := b.says(s, "and now?", "Here again."); got.result.Text != "Here again." || stops != 1 { // asked by the second turn
+		t.Errorf("the next turn gave %+v, the stop hook was asked %d times", got.result, stops)
 	}
 	b.sent(1).valid(t)
-	if stops != 1 { // by the second turn
-		t.Errorf("the stop hook was asked %d times", stops)
-	}
 }
 
 func TestTheStopHookHoldsATurnOnce(t *testing.T) {
 	var asked []bool
-	b := newBench(t, streams(reply("end_turn", saying("Done."))), streams(reply("end_turn", saying("Reported."))))
-	s := b.open(func(o *agent.SessionOptions) {
+	b := newBench(t, done, ends("Reported."))
+	got := say(b.open(func(o *agent.SessionOptions) {
 		o.Hooks.Stop = func(_ context.Context, again bool) string {
 			asked = append(asked, again)
 			return "you owe a report"
 		}
-	})
-	got := say(t, s, "work")
+	}), "work")
 	if got.err != nil || fmt.Sprint(asked) != "[false true]" || got.result.Text != "Reported." || b.count() != 2 {
 		t.Errorf("asked %v, %d requests, %+v %v", asked, b.count(), got.result, got.err)
 	}
-	holds(t, "the second request", fmt.Sprint(b.sent(1).Messages[2].Content), "you owe a report")
+	holds(t, "the second request", b.sent(1).told(2), "you owe a report")
 }
 
-func TestACallThatPanicsIsAnErrorOfThatCall(t *testing.T) {
-	b := newBench(t, streams(reply("tool_use", use("a", "mcp__discord__burst", object{}))), streams(reply("end_turn", saying("Oh."))))
-	s := b.open(func(o *agent.SessionOptions) {
-		o.Tools = []agent.Tool{bot("burst", func(string) agent.ToolResult { panic("burst") })}
-	})
-	if got := say(t, s, "go"); got.err != nil || got.result.Text != "Oh." {
-		t.Errorf("%+v %v", got.result, got.err)
+func TestThinkingIsAskedForAsTheModelTakesIt(t *testing.T) {
+	for _, c := range []struct{ model, setting, thinking, output string }{
+		{"opus", "", `{"type":"adaptive","display":"summarized"}`, ``},
+		{"opus", "off", `{"type":"adaptive","display":"summarized"}`, `{"effort":"low"}`},
+		{"opus", "adaptive", `{"type":"adaptive","display":"summarized"}`, ``},
+		{"opus", "2000", `{"type":"adaptive","display":"summarized"}`, `{"effort":"low"}`},
+		{"opus", "8000", `{"type":"adaptive","display":"summarized"}`, `{"effort":"medium"}`},
+		{"sonnet", "off", `{"type":"between_tools"}`, ``},
+		{"haiku", "off", `{"type":"disabled"}`, ``},
+		{"anthropic/claude-next", "adaptive", ``, ``},
+	} {
+		b := newBench(t, done)
+		say(b.open(func(o *agent.SessionOptions) { o.Settings = agent.Settings{Model: c.model, Thinking: c.setting} }), "hello")
+		if q := b.sent(0); string(q.Thinking) != c.thinking || string(q.Output) != c.output {
+			t.Errorf("%s with thinking %q asks for %s and %s", c.model, c.setting, q.Thinking, q.Output)
+		}
 	}
-	holds(t, "the model is told", fmt.Sprint(b.sent(1).Messages[2].Content), "failed inside the bot")
+	for _, c := range []struct {
+		setting string
+		budget  int // 0: none
+	}{{"", 0}, {"off", 0}, {"0", 0}, {"adaptive", 10_000}, {"1", 1_024}, {"4000", 4_000}, {"90000", 15_000}} {
+		p := paramsFor(provider.Model{MaxOutput: 30_000, Thinking: provider.Thinking{Style: provider.BudgetThinking}}, c.setting)
+		if (p.Thinking != nil) != (c.budget > 0) || c.budget > 0 && (p.Thinking.Budget != c.budget || p.Thinking.Type != "enabled") {
+			t.Errorf("with thinking %q a budget is %+v", c.setting, p.Thinking)
+		}
+	}
+	if _, err := newBench(t, done).engine.Open(t.Context(), agent.SessionOptions{Settings: agent.Settings{Thinking: "much"}}); err == nil {
+		t.Error("a setting that is none was taken")
+	}
 }

@@ -23,17 +23,17 @@ import (
 
 // local runs an engine for a server of local models, with the prompts and tools of the bot. keys are those of the model
 // in providers.yaml.
-func local(t *testing.T, api dialect.API, o dialecttest.Options, keys string) (r *rig, server *dialecttest.Server, open func(...func(*agent.SessionOptions)) agent.Session) {
+func local(t *testing.T, api dialect.API, o dialecttest.Options, keys string) (*rig, *dialecttest.Server, func(...func(*agent.SessionOptions)) agent.Session) {
 	t.Helper()
 	played := claudetest.Start(t, claudetest.Options{})
 	o.Backend = played.URL()
 	if o.Models == nil {
 		o.Models = []dialecttest.Model{{Name: "qwen3:8b", Can: []string{"completion", "tools"}, Window: 40_960}}
 	}
-	server = dialecttest.Start(t, o)
-	r = newRigFor(t, "")
-	r.api = played
-	storetest.Put(t, r.dir, provider.File, fmt.Sprintf("local:\n  base-url: %s\n  api: %s\n  models:\n    - {name: 'qwen3:8b', aliases: [haiku]%s}\n", server.URL, api, keys))
+	server := dialecttest.Start(t, o)
+	r := newRigFor(t, "")
+	const file = "local:\n  base-url: %s\n  api: %s\n  models:\n    - {name: 'qwen3:8b', aliases: [haiku]%s}\n"
+	storetest.Put(t, r.dir, provider.File, fmt.Sprintf(file, server.URL, api, keys))
 	return r, server, func(change ...func(*agent.SessionOptions)) agent.Session {
 		t.Helper()
 		return r.open(append([]func(*agent.SessionOptions){func(o *agent.SessionOptions) {
@@ -45,16 +45,22 @@ func local(t *testing.T, api dialect.API, o dialecttest.Options, keys string) (r
 	}
 }
 
-func script(steps ...claudetest.Step) string { return claudetest.Script(steps...) }
-
 // E1: the first request was about 8,000 tokens, twice the window that Ollama has on small machines.
 func TestTheFirstRequestLeavesRoomInEveryWindow(t *testing.T) {
 	testkit.Alone(t)
 	for _, window := range []int{4_096, 8_192, 16_384, 32_768} {
 		_, server, open := local(t, dialect.Ollama, dialecttest.Options{}, fmt.Sprintf(", window: %d", window))
-		got := say(t, open(), script(claudetest.Step{Text: "Good morning."}))
+		s := open()
+		got := say(s, script(claudetest.Step{Text: "Good morning."}))
 		if got.err != nil || got.text != "Good morning." || got.result.IsError {
 			t.Fatalf("%d: %q, %+v, %v", window, got.text, got.result, got.err)
+		}
+		size := 0
+		for _, x := range s.(*session).listed(provider.Model{Window: window}) {
+			size += x.size()
+		}
+		if room := window / toolPart * bytesPerToken; window < narrowWindow && size > room {
+			t.Errorf("%d: tools of %d bytes, with room for %d", window, size, room)
 		}
 		q := server.Requests()[0]
 		t.Logf("window %6d: %5d tokens, %d tools, asked for num_ctx %d", window, q.Bytes/4, len(q.Tools), q.Window)
@@ -73,7 +79,7 @@ func TestACutPromptIsNoticedAndSentAgainSoThatItFits(t *testing.T) {
 	for _, cuts := range []bool{true, false} { // or it is refused, with the size
 		_, server, open := local(t, dialect.OpenAI, dialecttest.Options{Cut: cuts, Window: 4_096}, "")
 		s := open()
-		got := say(t, s, script(claudetest.Step{Text: "Good morning."}))
+		got := say(s, script(claudetest.Step{Text: "Good morning."}))
 		list := server.Requests()
 		if got.err != nil || got.text != "Good morning." || len(list) != 2 || len(find[agent.Notice](got)) != 0 {
 			t.Fatalf("cut %v: %q, %v, %d requests, %v", cuts, got.text, got.err, len(list), got.events)
@@ -81,35 +87,27 @@ func TestACutPromptIsNoticedAndSentAgainSoThatItFits(t *testing.T) {
 		if list[0].Bytes/4 <= 4_096 || list[1].Bytes/4 > 3_000 {
 			t.Errorf("cut %v: %d tokens, then %d", cuts, list[0].Bytes/4, list[1].Bytes/4)
 		}
-		if got := say(t, open(), script(claudetest.Step{Text: "Here."})); got.text != "Here." || len(server.Requests()) != 3 {
+		if got := say(open(), script(claudetest.Step{Text: "Here."})); got.text != "Here." || len(server.Requests()) != 3 {
 			t.Errorf("cut %v: the next session: %q, %d requests", cuts, got.text, len(server.Requests()))
 		}
 	}
 }
 
-func TestAServerThatCutsEvenAShortPromptIsNamed(t *testing.T) {
-	testkit.Alone(t)
-	_, _, open := local(t, dialect.OpenAI, dialecttest.Options{Cut: true, Window: 1_024}, "")
-	got := say(t, open(), script(claudetest.Step{Text: "Good morning."})+strings.Repeat(" and more of it", 400))
-	notes := find[agent.Notice](got)
-	if got.text != "Good morning." || len(notes) != 1 {
-		t.Fatalf("%q, %v, %v", got.text, notes, got.err)
-	}
-	holds(t, "the notice", notes[0].Text, "has read only 1,024 tokens")
-}
-
 func TestAToolThatIsNotListedIsFoundAndCalledUnderTheSameRules(t *testing.T) {
 	testkit.Alone(t)
-	var asked, called []string
-	_, server, open := local(t, dialect.Ollama, dialecttest.Options{}, ", window: 4096")
+	var asked []string
+	r, server, open := local(t, dialect.Ollama, dialecttest.Options{}, ", window: 4096")
 	s := open(func(o *agent.SessionOptions) {
-		o.Tools = append(o.Tools, agent.Tool{Name: "water_plants", Description: "Waters the plants in the garden.", Schema: json.RawMessage(`{"type":"object","properties":{"n":{"type":"integer"}}}`), Call: noting("x", &called).Call})
+		r.notes(o)
+		water := &o.Tools[len(o.Tools)-1]
+		water.Name, water.Description = "water_plants", "Waters the plants in the garden."
+		water.Schema = json.RawMessage(`{"type":"object","properties":{"n":{"type":"integer"}}}`)
 		o.Hooks.PreTool = func(_ context.Context, u agent.ToolUse) agent.Decision {
 			asked = append(asked, u.Name)
 			return u.Allowed()
 		}
 	})
-	got := say(t, s, script(
+	got := say(s, script(
 		claudetest.Step{Tool: findTool, Input: map[string]any{"words": "water garden"}},
 		claudetest.Step{Tool: callTool, Input: map[string]any{"tool": "mcp__discord__water_plants", "arguments": map[string]any{"n": 1}}},
 		claudetest.Step{Tool: callTool, Input: map[string]any{"tool": "Write"}},
@@ -117,8 +115,8 @@ func TestAToolThatIsNotListedIsFoundAndCalledUnderTheSameRules(t *testing.T) {
 		claudetest.Step{Tool: findTool, Input: map[string]any{"words": "zeppelin"}},
 		claudetest.Step{Text: "Watered."}))
 	ends := find[agent.ToolEnd](got)
-	if got.err != nil || got.text != "Watered." || len(ends) != 5 || fmt.Sprint(called) != `[{"n":1}]` {
-		t.Fatalf("%q, %v, called %v, %+v", got.text, got.err, called, ends)
+	if got.err != nil || got.text != "Watered." || len(ends) != 5 || fmt.Sprint(r.called) != `[{"n":1}]` {
+		t.Fatalf("%q, %v, called %v, %+v", got.text, got.err, r.called, ends)
 	}
 	holds(t, "the search", ends[0].Text, `mcp__discord__water_plants: Waters the plants in the garden.`)
 	holds(t, "the search", ends[0].Text, `"n":{"type":"integer"}`)
@@ -129,36 +127,6 @@ func TestAToolThatIsNotListedIsFoundAndCalledUnderTheSameRules(t *testing.T) {
 	holds(t, "a search for nothing", ends[4].Text, "No tool fits")
 	if q := server.Requests()[0]; strings.Contains(fmt.Sprint(q.Tools), "water_plants") || !strings.Contains(fmt.Sprint(q.Tools), "add_reminder") {
 		t.Errorf("listed: %v", q.Tools)
-	}
-}
-
-func TestAModelWithoutToolsTalks(t *testing.T) {
-	testkit.Alone(t)
-	_, server, open := local(t, dialect.Ollama, dialecttest.Options{Models: []dialecttest.Model{{Name: "qwen3:8b", Can: []string{"completion"}, Window: 8192}}}, ", tools: false")
-	if got := say(t, open(), script(claudetest.Step{Text: "Hello."})); got.err != nil || got.text != "Hello." {
-		t.Fatalf("%q, %v", got.text, got.err)
-	}
-	if q := server.Requests()[0]; len(q.Tools) != 0 || !strings.Contains(q.System, "you have no tools") {
-		t.Errorf("%v, %.200s", q.Tools, q.System)
-	}
-	_, _, open = local(t, dialect.Ollama, dialecttest.Options{Models: []dialecttest.Model{{Name: "qwen3:8b", Can: []string{"completion"}, Window: 8192}}}, "")
-	got := say(t, open(), script(claudetest.Step{Text: "Hello."}))
-	holds(t, "the error", fmt.Sprint(got.err), "write tools: false for this one")
-}
-
-func TestACallThatIsWrittenAsTextIsNamed(t *testing.T) {
-	testkit.Alone(t)
-	for text, is := range map[string]bool{
-		"<tool_call>\n{\"name\": \"Read\", \"arguments\": {}}\n</tool_call>":        true,
-		"```json\n{\"name\": \"mcp__discord__add_reminder\", \"arguments\": {}}```": true,
-		"{\"name\": \"Ada\", \"age\": 36}":                                          false,
-		"I could call Read.":                                                        false,
-	} {
-		_, _, open := local(t, dialect.OpenAI, dialecttest.Options{Window: 32_768}, "")
-		got := say(t, open(), script(claudetest.Step{Text: text}))
-		if notes := find[agent.Notice](got); (len(notes) == 1) != is {
-			t.Errorf("%q: %v, %v", text, notes, got.err)
-		}
 	}
 }
 
@@ -179,8 +147,8 @@ func TestAnAnswerThatDoesNotEndIsStoppedOnce(t *testing.T) {
 	t.Cleanup(server.Close)
 	r := newRigFor(t, "")
 	storetest.Put(t, r.dir, provider.File, fmt.Sprintf("local:\n  base-url: %s\n  api: ollama\n  models: [m]\n", server.URL))
-	got := say(t, r.open(func(o *agent.SessionOptions) { o.Settings.Model = "local/m" }), "Say it again.")
-	holds(t, "the error", fmt.Sprint(got.err, got.result.Text), "does not end: it was stopped")
+	got := say(r.open(func(o *agent.SessionOptions) { o.Settings.Model = "local/m" }), "Say it again.")
+	holds(t, "the error", got.fate(), "does not end: it was stopped")
 	if n := asked.Load(); n != 1 {
 		t.Errorf("it was asked %d times", n)
 	}
@@ -194,7 +162,7 @@ func TestUsageThatIsNotReportedIsEstimated(t *testing.T) {
 		s := open(func(o *agent.SessionOptions) {
 			o.Hooks.Charge = func(c agent.Charge) { charges = append(charges, c) }
 		})
-		got := say(t, s, script(claudetest.Step{Text: "Good morning."}))
+		got := say(s, script(claudetest.Step{Text: "Good morning."}))
 		want := len(server.Requests()[0].Body) / 5
 		if got.err != nil || got.result.Usage.InputTokens < want || got.result.Usage.OutputTokens == 0 {
 			t.Errorf("%s: %+v, %v", api, got.result.Usage, got.err)
@@ -209,14 +177,14 @@ func TestAMessageLongerThanTheWindowIsRefusedWithASentence(t *testing.T) {
 	testkit.Alone(t)
 	_, server, open := local(t, dialect.Ollama, dialecttest.Options{}, ", window: 4096")
 	s := open()
-	got := say(t, s, strings.Repeat("all work and no play ", 2_000))
+	got := say(s, strings.Repeat("all work and no play ", 2_000))
 	if got.err == nil && !got.result.IsError || len(server.Requests()) > 0 {
 		t.Fatalf("%+v, %v, %d requests", got.result, got.err, len(server.Requests()))
 	}
-	holds(t, "the error", fmt.Sprint(got.err, got.result.Text), "window of 4,096 tokens")
-	got = say(t, s, strings.Repeat("all work and no play ", 900)) // it passes, and does not fit beside the instructions
-	holds(t, "the error", fmt.Sprint(got.err, got.result.Text), "no room for the message")
-	if got := say(t, s, script(claudetest.Step{Text: "Here."})); got.text != "Here." {
+	holds(t, "the error", got.fate(), "window of 4,096 tokens")
+	got = say(s, strings.Repeat("all work and no play ", 900)) // it passes, and does not fit beside the instructions
+	holds(t, "the error", got.fate(), "no room for the message")
+	if got := say(s, script(claudetest.Step{Text: "Here."})); got.text != "Here." {
 		t.Errorf("%q, %v", got.text, got.err)
 	}
 }
@@ -227,7 +195,7 @@ func TestALongConversationInANarrowWindowIsSummedUpEarly(t *testing.T) {
 	s := open()
 	done := 0
 	for i := range 12 {
-		got := say(t, s, script(claudetest.Step{Text: fmt.Sprintf("Answer %d.", i)})+strings.Repeat(" we talk and talk", 150))
+		got := say(s, script(claudetest.Step{Text: fmt.Sprintf("Answer %d.", i)})+strings.Repeat(" we talk and talk", 150))
 		if got.err != nil || !strings.Contains(got.text, fmt.Sprintf("Answer %d.", i)) {
 			t.Fatalf("%d: %q, %v", i, got.text, got.err)
 		}
@@ -253,10 +221,45 @@ func TestAResultTakesNoMoreThanAQuarterOfANarrowWindow(t *testing.T) {
 	s := open(func(o *agent.SessionOptions) {
 		o.Tools = []agent.Tool{bot("long", func(string) agent.ToolResult { return agent.ToolResult{Text: strings.Repeat("plum ", 20_000)} })}
 	})
-	if got := say(t, s, script(claudetest.Step{Tool: "mcp__discord__long"}, claudetest.Step{Text: "Done."})); got.err != nil || got.text != "Done." {
+	if got := say(s, script(claudetest.Step{Tool: "mcp__discord__long"}, claudetest.Step{Text: "Done."})); got.err != nil || got.text != "Done." {
 		t.Fatalf("%q, %v", got.text, got.err)
 	}
 	if q := server.Requests()[1]; q.Bytes/4 > 3_500 || !strings.Contains(string(q.Body), "Read it in parts") {
 		t.Errorf("%d tokens", q.Bytes/4)
+	}
+}
+
+// What a local model or its server cannot do is said, and only then.
+func TestWhatALocalModelCannotDoIsSaid(t *testing.T) {
+	testkit.Alone(t)
+	plain := dialecttest.Options{Models: []dialecttest.Model{{Name: "qwen3:8b", Can: []string{"completion"}, Window: 8192}}}
+	cuts, talks := dialecttest.Options{Cut: true, Window: 1_024}, dialecttest.Options{Window: 32_768}
+	const morning, wrote = "Good morning.", "wrote the call of a tool as text"
+	for _, c := range []struct {
+		api               dialect.API
+		o                 dialecttest.Options
+		keys, text, more  string
+		notice, says, has string // a notice, the error, a part of the prompt
+	}{
+		{dialect.OpenAI, cuts, "", morning, strings.Repeat(" and more of it", 400), "has read only 1,024 tokens", "", ""},
+		{dialect.Ollama, plain, ", tools: false", morning, "", "", "", "you have no tools"},
+		{dialect.Ollama, plain, "", morning, "", "", "write tools: false for this one", ""},
+		{dialect.OpenAI, talks, "", "<tool_call>\n{\"name\": \"Read\", \"arguments\": {}}\n</tool_call>", "", wrote, "", ""},
+		{dialect.OpenAI, talks, "", "```json\n{\"name\": \"mcp__discord__add_reminder\", \"arguments\": {}}```", "", wrote, "", ""},
+		{dialect.OpenAI, talks, "", "{\"name\": \"Ada\", \"age\": 36}", "", "", "", ""},
+		{dialect.OpenAI, talks, "", "I could call Read.", "", "", "", ""},
+	} {
+		_, server, open := local(t, c.api, c.o, c.keys)
+		got := say(open(), script(claudetest.Step{Text: c.text})+c.more)
+		notes := find[agent.Notice](got)
+		if (len(notes) == 1) != (c.notice != "") || (got.text == c.text) != (c.says == "") || (got.err == nil) != (c.says == "") {
+			t.Errorf("%q: %q, %v, %v", c.text, got.text, notes, got.err)
+			continue
+		}
+		holds(t, "the notice", fmt.Sprint(notes), c.notice)
+		holds(t, "the error", fmt.Sprint(got.err), c.says)
+		if q := server.Requests(); c.has != "" && (len(q[0].Tools) != 0 || !strings.Contains(q[0].System, c.has)) {
+			t.Errorf("%v, %.200s", q[0].Tools, q[0].System)
+		}
 	}
 }

@@ -12,18 +12,11 @@ import (
 )
 
 func TestASubagentWorksByItselfAndItsWorkIsCounted(t *testing.T) {
-	task := func(prompt string) object {
-		return object{"description": "look at tea", "prompt": prompt, "subagent_type": "general-purpose"}
-	}
-	b := newBench(t,
-		streams(reply("tool_use", saying("I let somebody look."), use("a", "Agent", task("look at tea")))),
-		streams(reply("tool_use", use("b", "mcp__discord__note", object{"n": 1}), use("c", "Agent", task("deeper")))),
-		streams(reply("end_turn", saying("Tea is green."))),
-		streams(reply("end_turn", saying("They say it is green."))))
+	b := newBench(t, calls(saying("I let somebody look."), task("look at tea")), calls(note(object{"n": 1}), task("deeper")),
+		ends("Tea is green."), ends("They say it is green."))
 	var mu sync.Mutex
-	var called, hooked []string
-	s := b.open(func(o *agent.SessionOptions) {
-		o.Tools = []agent.Tool{noting("note", &called)}
+	var hooked []string
+	s := b.open(b.notes, func(o *agent.SessionOptions) {
 		o.Hooks.PreTool = func(_ context.Context, u agent.ToolUse) agent.Decision {
 			mu.Lock()
 			defer mu.Unlock()
@@ -31,12 +24,9 @@ func TestASubagentWorksByItselfAndItsWorkIsCounted(t *testing.T) {
 			return u.Allowed()
 		}
 	})
-	got := say(t, s, "what is tea?")
-	if got.err != nil || got.text != "I let somebody look.\nThey say it is green." || len(called) != 1 {
-		t.Fatalf("%q, %v, called %v", got.text, got.err, called)
-	}
-	if fmt.Sprint(hooked) != "[Agent mcp__discord__note Agent]" {
-		t.Errorf("the hook saw %v", hooked)
+	got := b.says(s, "what is tea?", "I let somebody look.\nThey say it is green.")
+	if fmt.Sprint(hooked) != "[Agent mcp__discord__note Agent]" || len(b.called) != 1 {
+		t.Errorf("the hook saw %v, called %v", hooked, b.called)
 	}
 	if got.result.Turns != 4 || got.result.Usage.OutputTokens != 40 || got.result.Usage.CostUSD <= 0 {
 		t.Errorf("counted: %+v", got.result)
@@ -51,8 +41,8 @@ func TestASubagentWorksByItselfAndItsWorkIsCounted(t *testing.T) {
 	if inner.roles() != "u" || outer.roles() != "uau" {
 		t.Errorf("the subagent begins with %s, the session goes on with %s", inner.roles(), outer.roles())
 	}
-	holds(t, "the subagent's task", fmt.Sprint(inner.Messages[0].Content), "look at tea")
-	holds(t, "what a subagent of a subagent is told", fmt.Sprint(b.sent(2).Messages[2].Content), "cannot start subagents")
+	holds(t, "the subagent's task", inner.told(0), "look at tea")
+	holds(t, "what a subagent of a subagent is told", b.sent(2).told(2), "cannot start subagents")
 	prefix := func(body string) string { return body[:strings.Index(body, `"messages":`)] }
 	if prefix(b.wire.bodies[0]) != prefix(b.wire.bodies[1]) {
 		t.Error("the subagent does not share the cached prefix")
@@ -63,11 +53,7 @@ func TestSubagentsWorkBesideEachOther(t *testing.T) {
 	var mu sync.Mutex
 	waiting, most := 0, 0
 	meet := make(chan struct{})
-	task := func(n int) object {
-		return use(fmt.Sprint(n), "Agent", object{"description": fmt.Sprint("part ", n), "prompt": fmt.Sprint("part ", n)})
-	}
-	first := streams(reply("tool_use", task(1), task(2), task(3)))
-	b := newBench(t, first, func(r *http.Request) canned {
+	b := newBench(t, calls(task("1"), task("2"), task("3")), func(r *http.Request) canned {
 		mu.Lock()
 		waiting++
 		most = max(most, waiting)
@@ -76,10 +62,9 @@ func TestSubagentsWorkBesideEachOther(t *testing.T) {
 		}
 		mu.Unlock()
 		<-meet
-		return streams(reply("end_turn", saying("part done")))(r)
+		return ends("part done")(r)
 	})
-	s := b.open()
-	got := say(t, s, "three parts")
+	got := say(b.open(), "three parts")
 	if got.err != nil || most < 3 || got.result.Turns != 5 {
 		t.Errorf("%d at once, %+v, %v", most, got.result, got.err)
 	}
@@ -87,25 +72,22 @@ func TestSubagentsWorkBesideEachOther(t *testing.T) {
 
 func TestAnInterruptedSubagentEndsWithItsTurn(t *testing.T) {
 	var s agent.Session
-	b := newBench(t, streams(reply("tool_use", use("a", "Agent", object{"description": "wait", "prompt": "wait"}))), func(r *http.Request) canned {
+	b := newBench(t, calls(task("wait")), func(r *http.Request) canned {
 		_ = s.Interrupt(context.Background())
 		<-r.Context().Done()
 		return canned{err: r.Context().Err()}
 	})
 	s = b.open()
-	if got := say(t, s, "go"); got.err != nil || !got.result.Interrupted {
+	if got := say(s, "go"); got.err != nil || !got.result.Interrupted {
 		t.Errorf("%+v, %v", got.result, got.err)
 	}
-	b.wire.answers = append(b.wire.answers, streams(reply("end_turn", saying("Here."))))
-	say(t, s, "and now?")
+	b.next(ends("Here."))
+	say(s, "and now?")
 	b.sent(2).valid(t)
 }
 
 func TestASearchIsARequestOfItsOwn(t *testing.T) {
-	b := newBench(t,
-		streams(reply("tool_use", use("a", "WebSearch", object{"query": "tea prices"}))),
-		streams(reply("end_turn", saying("Tea costs 3 euros (https://example.com)."))),
-		streams(reply("end_turn", saying("Three euros."))))
+	b := newBench(t, calls(use("a", "WebSearch", object{"query": "tea prices"})), ends("Tea costs 3 euros (https://example.com)."), ends("Three euros."))
 	var asked []string
 	s := b.open(func(o *agent.SessionOptions) {
 		o.Permission = func(_ context.Context, u agent.ToolUse) agent.Decision {
@@ -113,14 +95,13 @@ func TestASearchIsARequestOfItsOwn(t *testing.T) {
 			return u.Allowed()
 		}
 	})
-	got := say(t, s, "what does tea cost?")
-	if got.err != nil || got.text != "Three euros." || fmt.Sprint(asked) != "[WebSearch]" || got.result.Turns != 3 {
-		t.Errorf("%q, %v, asked %v, %+v", got.text, got.err, asked, got.result)
+	if got := b.says(s, "what does tea cost?", "Three euros."); fmt.Sprint(asked) != "[WebSearch]" || got.result.Turns != 3 {
+		t.Errorf("asked %v, %+v", asked, got.result)
 	}
 	if q := b.sent(1); len(q.Tools) != 1 || q.Tools[0]["type"] != "web_search_20260318" || q.roles() != "u" {
 		t.Errorf("the search is sent with %v", q.Tools)
 	}
-	holds(t, "the result", fmt.Sprint(b.sent(2).Messages[2].Content), "3 euros")
+	holds(t, "the result", b.sent(2).told(2), "3 euros")
 }
 
 // mailReader is a file in .claude/agents.
@@ -129,14 +110,11 @@ const mailReader = "---\nname: mail-reader\ndescription: Reads mail.\ntools:\n  
 // F1, G6: a subagent's instructions and rights are in its own file, and nowhere else.
 func TestASubagentHasThePromptAndTheToolsOfItsFile(t *testing.T) {
 	b := newBench(t,
-		streams(reply("tool_use", use("a", "Agent", object{"description": "read mail", "prompt": "What is new?", "subagent_type": "mail-reader"}))),
-		streams(reply("tool_use", use("b", "Bash", object{"command": "ollim-bot tasks list"}), use("c", "Read", object{"file_path": "notes.md"}))),
-		streams(reply("end_turn", saying("Two letters."))))
-	b.write(t, ".claude/agents/mail-reader.md", mailReader)
-	s := b.open(func(o *agent.SessionOptions) {
-		o.Tools = []agent.Tool{bot("note", func(string) agent.ToolResult { return agent.ToolResult{Text: "noted"} })}
-	})
-	say(t, s, "any mail?")
+		calls(use("a", "Agent", object{"description": "read mail", "prompt": "What is new?", "subagent_type": "mail-reader"})),
+		calls(use("b", "Bash", object{"command": "ollim-bot tasks list"}), use("c", "Read", object{"file_path": "notes.md"})),
+		ends("Two letters."))
+	b.write(".claude/agents/mail-reader.md", mailReader)
+	say(b.open(b.notes), "any mail?")
 	q := b.sent(1)
 	q.valid(t)
 	system := fmt.Sprint(q.System)
@@ -147,10 +125,10 @@ func TestASubagentHasThePromptAndTheToolsOfItsFile(t *testing.T) {
 	if len(q.Tools) != 1 || q.Tools[0]["name"] != "Bash" {
 		t.Errorf("the subagent is offered %v", q.Tools)
 	}
-	if task := fmt.Sprint(q.Messages[0].Content); !strings.Contains(task, "What is new?") || strings.Contains(task, "You look through") {
+	if task := q.told(0); !strings.Contains(task, "What is new?") || strings.Contains(task, "You look through") {
 		t.Errorf("its first message is %s", task)
 	}
-	told := fmt.Sprint(b.sent(2).Messages[2].Content)
+	told := b.sent(2).told(2)
 	holds(t, "the refusal of a command", told, "What passes: ollim-bot gmail *.")
 	holds(t, "the refusal of a tool", told, "there is no tool Read. Available: Bash")
 }
@@ -158,10 +136,10 @@ func TestASubagentHasThePromptAndTheToolsOfItsFile(t *testing.T) {
 // F1: without a list in its file a subagent has the session's tools, except for subagents.
 func TestASubagentWithoutAListHasTheSessionsTools(t *testing.T) {
 	b := newBench(t,
-		streams(reply("tool_use", use("a", "Agent", object{"description": "think", "prompt": "Think.", "subagent_type": "thinker"}))),
-		streams(reply("end_turn", saying("Thought."))))
-	b.write(t, ".claude/agents/thinker.md", "---\nname: thinker\ndescription: Thinks.\n---\nYou think.\n")
-	say(t, b.open(), "think")
+		calls(use("a", "Agent", object{"description": "think", "prompt": "Think.", "subagent_type": "thinker"})),
+		ends("Thought."))
+	b.write(".claude/agents/thinker.md", "---\nname: thinker\ndescription: Thinks.\n---\nYou think.\n")
+	say(b.open(), "think")
 	outer, inner := b.sent(0), b.sent(1)
 	for _, x := range inner.Tools {
 		if x["name"] == "Agent" {
@@ -176,12 +154,8 @@ func TestASubagentWithoutAListHasTheSessionsTools(t *testing.T) {
 // F4: a task's list may use the name Task, and so may the model.
 func TestTheOlderNameOfTheDelegationToolWorks(t *testing.T) {
 	b := newBench(t,
-		streams(reply("tool_use", use("a", "Task", object{"description": "look", "prompt": "look"}))),
-		streams(reply("end_turn", saying("Seen."))))
-	if got := say(t, b.open(), "look"); got.err != nil || got.text != "Seen." {
-		t.Fatalf("%q, %v", got.text, got.err)
-	}
-	if told := fmt.Sprint(b.sent(2).Messages[2].Content); !strings.Contains(told, "Seen.") {
-		t.Errorf("the call was answered with %s", told)
-	}
+		calls(use("a", "Task", object{"description": "look", "prompt": "look"})),
+		ends("Seen."))
+	b.says(b.open(), "look", "Seen.")
+	holds(t, "the answer of the call", b.sent(2).told(2), "Seen.")
 }

@@ -11,50 +11,25 @@ import (
 	"ollimbot/core/base/testkit"
 )
 
-func TestAFileIsReadAgainWhenItHasChangedAndOnlyThen(t *testing.T) {
-	d := newDir(t)
-	reads := 0
-	c := NewCached[string](d, "state/x")
-	load := func() (string, error) {
-		return c.Load(func() (string, error) {
-			reads++
-			data, err := d.Read("state/x")
-			return string(data), err
-		})
-	}
-	expect := func(want string, n int) {
-		t.Helper()
-		if got, _ := load(); got != want || reads != n {
-			t.Errorf("%q after %d reads, want %q after %d", got, reads, want, n)
-		}
-	}
-	write := func(text string, at time.Time) {
-		testkit.Must(t, errors.Join(d.Write("state/x", []byte(text)), os.Chtimes(d.Path("state/x"), at, at)))
-	}
-	if _, err := load(); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("a missing file gives %v", err)
-	}
-	old := time.Now().Add(-time.Hour)
-	write("one", old)
-	expect("one", 2)
-	expect("one", 2)
-	write("two", old.Add(time.Second))
-	expect("two", 3)
-	// Just after a write, another change of the same size may have the same time.
-	write("six", time.Now().Truncate(time.Second))
-	expect("six", 4)
-	expect("six", 5)
-}
-
 // In a bubble the age of a file is exact.
-func TestOfTwoVersionsTheOlderIsNeverTakenForTheNewer(t *testing.T) {
+func TestAFileIsReadAgainWhenItHasChangedAndOnlyThen(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newDir(t)
 		c := NewCached[string](d, "x")
+		if now := c.now(); !now.After(time.Now().AddDate(20, 0, 0)) {
+			t.Errorf("the clock of files shows %v, as that of the bubble", now)
+		}
 		c.now = time.Now
+		reads := 0
 		read := func() (string, error) {
+			reads++
 			data, err := d.Read("x")
 			return string(data), err
+		}
+		for n := range 2 {
+			if _, err := c.Load(read); !errors.Is(err, fs.ErrNotExist) || reads != n+1 {
+				t.Errorf("a missing file gives %v after %d reads", err, reads)
+			}
 		}
 		at := time.Now().Add(-time.Hour)
 		inPlace := func(text string) error { return os.WriteFile(d.Path("x"), []byte(text), 0o600) }
@@ -62,26 +37,28 @@ func TestOfTwoVersionsTheOlderIsNeverTakenForTheNewer(t *testing.T) {
 			name, text string
 			write      func(text string) error
 			at         time.Time
+			kept       bool
 		}{
-			{"first", "one", func(text string) error { return d.Write("x", []byte(text)) }, at},
-			{"another file of the same size and time", "two", func(text string) error { return d.Write("x", []byte(text)) }, at},
-			{"another size", "three", inPlace, at},
-			{"an earlier time", "seven", inPlace, at.Add(-time.Second)},
-			{"just too young for whole seconds", "eight", inPlace, time.Now().Add(-racyForCoarse + time.Second)},
-			{"of the same time", "forty", inPlace, time.Now().Add(-racyForCoarse + time.Second)},
-			{"just too young", "third", inPlace, time.Now().Add(-racyFor + 1)},
-			{"of the same time", "fifth", inPlace, time.Now().Add(-racyFor + 1)},
-			{"from the future", "fifty", inPlace, time.Now().Add(time.Hour)},
-			{"of the same time", "sixty", inPlace, time.Now().Add(time.Hour)},
-			{"old enough", "seven", inPlace, time.Now().Add(-racyFor)},
+			{"first", "one", func(text string) error { return d.Write("x", []byte(text)) }, at, true},
+			{"another file of the same size and time", "two", func(text string) error { return d.Write("x", []byte(text)) }, at, true},
+			{"another size", "three", inPlace, at, true},
+			{"an earlier time", "seven", inPlace, at.Add(-time.Second), true},
+			{"just too young for whole seconds", "eight", inPlace, time.Now().Add(-racyForCoarse + time.Second), false},
+			{"of the same time", "forty", inPlace, time.Now().Add(-racyForCoarse + time.Second), false},
+			{"just too young", "third", inPlace, time.Now().Add(-racyFor + 1), false},
+			{"of the same time", "fifth", inPlace, time.Now().Add(-racyFor + 1), false},
+			{"from the future", "fifty", inPlace, time.Now().Add(time.Hour), false},
+			{"of the same time", "sixty", inPlace, time.Now().Add(time.Hour), false},
+			{"old enough", "seven", inPlace, time.Now().Add(-racyFor), true},
 		} {
 			testkit.Must(t, errors.Join(step.write(step.text), os.Chtimes(d.Path("x"), step.at, step.at)))
 			if got, err := c.Load(read); got != step.text || err != nil {
 				t.Errorf("%s: %q, %v, want %q", step.name, got, err, step.text)
 			}
-		}
-		if got, err := c.Load(func() (string, error) { return "read again", nil }); got != "seven" || err != nil {
-			t.Errorf("unchanged: %q, %v", got, err)
+			n := reads
+			if got, err := c.Load(read); got != step.text || err != nil || (reads == n) != step.kept {
+				t.Errorf("%s, unchanged: %q, %v, read %d times", step.name, got, err, reads-n)
+			}
 		}
 		testkit.Must(t, inPlace("broken"))
 		broken := func() (string, error) { return "", fs.ErrInvalid }

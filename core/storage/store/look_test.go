@@ -165,7 +165,7 @@ func TestWithoutItsStateFolderNothingIsWrittenAndTheDirectoryStillHasOneBot(t *t
 	}
 }
 
-func TestWhoeverAsksKeepsNoBotFromStarting(t *testing.T) {
+func TestAskingKeepsNoBotFromStarting(t *testing.T) {
 	d := prepared(t)
 	stop, done := make(chan struct{}), make(chan struct{})
 	go func() {

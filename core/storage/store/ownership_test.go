@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"strconv"
 	"strings"
 	"testing"
@@ -17,63 +18,53 @@ import (
 	"ollimbot/core/base/testkit"
 )
 
-func TestOnlyOneBotLivesInADirectory(t *testing.T) {
-	testkit.Alone(t)
-	d := prepared(t)
-	other := child(t, "lock", d)
-	in, err := other.StdinPipe()
+// locking starts another process, which holds the lock of a directory until its input ends.
+func locking(t *testing.T, d *Dir, args ...string) (process *exec.Cmd, end func() error) {
+	t.Helper()
+	process = child(t, "lock", d, args[1:]...)
+	if args[0] != "" {
+		process.Args[0] = args[0]
+	}
+	in, err := process.StdinPipe()
 	testkit.Must(t, err)
-	out, err := other.StdoutPipe()
+	out, err := process.StdoutPipe()
 	testkit.Must(t, err)
-	testkit.Must(t, other.Start())
+	testkit.Must(t, process.Start())
 	var pid int
-	if _, err := fmt.Fscanf(bufio.NewReader(out), "locked %d\n", &pid); err != nil {
-		t.Fatal(err)
+	if _, err := fmt.Fscanf(bufio.NewReader(out), "locked %d\n", &pid); err != nil || pid != process.Process.Pid {
+		t.Fatalf("process %d says it is %d: %v", process.Process.Pid, pid, err)
 	}
-	_, err = d.Lock()
-	var re *RunningError
-	if !errors.As(err, &re) || re.PID != pid || !strings.Contains(err.Error(), fmt.Sprintf("kill %d", pid)) ||
-		!strings.Contains(err.Error(), "--data-dir") {
-		t.Errorf("beside a bot: %v", err)
-	}
-	testkit.Must(t, in.Close())
-	testkit.Must(t, other.Wait())
-	if _, err := os.Stat(d.Path("state/bot.pid")); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("bot.pid is still there: %v", err)
-	}
-	unlock, err := d.Lock()
-	testkit.Must(t, err)
-	if got, err := d.Read("state/bot.pid"); err != nil || string(got) != strconv.Itoa(os.Getpid()) {
-		t.Errorf("bot.pid holds %q, %v", got, err)
-	}
-	for range 2 {
-		if err := unlock(); err != nil {
-			t.Error(err)
-		}
-	}
+	return process, func() error { return errors.Join(in.Close(), process.Wait()) }
 }
 
-func TestALockDiesWithItsProcess(t *testing.T) {
+func TestOnlyOneBotLivesInADirectoryUntilItEndsOrIsKilled(t *testing.T) {
 	testkit.Alone(t)
 	d := prepared(t)
-	other := child(t, "lock", d)
-	if _, err := other.StdinPipe(); err != nil {
-		t.Fatal(err)
-	}
-	out, err := other.StdoutPipe()
-	testkit.Must(t, err)
-	testkit.Must(t, other.Start())
-	if _, err := bufio.NewReader(out).ReadString('\n'); err != nil {
-		t.Fatal(err)
-	}
-	testkit.Must(t, other.Process.Kill())
-	_ = other.Wait() // killed
-	unlock, err := d.Lock()
-	if err != nil {
-		t.Fatalf("after a crash: %v", err)
-	}
-	if err := unlock(); err != nil {
-		t.Error(err)
+	for _, kill := range []bool{false, true} {
+		other, end := locking(t, d, "")
+		pid := other.Process.Pid
+		_, err := d.Lock()
+		var re *RunningError
+		if !errors.As(err, &re) || re.PID != pid || err.Error() != fmt.Sprintf(msgRunningPID, d.Display(), pid, pid) {
+			t.Errorf("beside a bot: %v", err)
+		}
+		if kill {
+			testkit.Must(t, other.Process.Kill())
+			_ = end() // killed
+		} else {
+			testkit.Must(t, end())
+		}
+		if _, err := os.Stat(d.Path(pidFile)); (err == nil) != kill {
+			t.Errorf("bot.pid after the other bot, killed %v: %v", kill, err)
+		}
+		unlock, err := d.Lock()
+		testkit.Must(t, err)
+		if got, err := d.Read(pidFile); err != nil || string(got) != strconv.Itoa(os.Getpid()) {
+			t.Errorf("bot.pid holds %q, %v", got, err)
+		}
+		for range 2 {
+			testkit.Must(t, unlock())
+		}
 	}
 }
 
@@ -82,18 +73,9 @@ func TestALockDiesWithItsProcess(t *testing.T) {
 func TestTheOriginalProgramIsRespected(t *testing.T) {
 	testkit.Alone(t)
 	d := prepared(t)
-	original := child(t, "lock", newDir(t), "/usr/local/bin/ollim-bot")
-	original.Args[0] = "/usr/bin/python3.12"
-	in, err := original.StdinPipe()
-	testkit.Must(t, err)
-	out, err := original.StdoutPipe()
-	testkit.Must(t, err)
-	testkit.Must(t, original.Start())
-	if _, err := bufio.NewReader(out).ReadString('\n'); err != nil {
-		t.Fatal(err)
-	}
-	put(t, d, "state/bot.pid", strconv.Itoa(original.Process.Pid)+"\n")
-	_, err = d.Lock()
+	original, end := locking(t, newDir(t), "/usr/bin/python3.12", "/usr/local/bin/ollim-bot")
+	put(t, d, pidFile, strconv.Itoa(original.Process.Pid)+"\n")
+	_, err := d.Lock()
 	var re *RunningError
 	if !errors.As(err, &re) || re.PID != original.Process.Pid {
 		t.Errorf("beside the original: %v", err)
@@ -101,42 +83,32 @@ func TestTheOriginalProgramIsRespected(t *testing.T) {
 	if pid, ok := d.Running(); !ok || pid != original.Process.Pid {
 		t.Errorf("running: %d, %v", pid, ok)
 	}
-	testkit.Must(t, in.Close())
-	testkit.Must(t, original.Wait())
+	testkit.Must(t, end())
 	unlock, err := d.Lock()
 	if err != nil {
 		t.Fatalf("after the original: %v", err)
 	}
-	if err := unlock(); err != nil {
-		t.Error(err)
-	}
+	testkit.Must(t, unlock())
 }
 
 func TestAStaleOrStrangePidFileIsOverwritten(t *testing.T) {
 	testkit.Alone(t)
-	d := newDir(t)
 	// For example, an editor with a file of the directory.
-	stranger := child(t, "lock", d, "/home/sam/.ollim-bot/routines/ollim-bot.md", "ollim-bot")
-	in, err := stranger.StdinPipe()
-	testkit.Must(t, err)
-	testkit.Must(t, stranger.Start())
+	stranger, end := locking(t, newDir(t), "", "/home/sam/.ollim-bot/routines/ollim-bot.md", "ollim-bot")
 	for name, text := range map[string]string{
 		"garbage": "\x00what", "empty": "", "negative": "-1", "zero": "0", "huge": "99999999999999999999",
-		"nobody": "2147483646", "a stranger": strconv.Itoa(stranger.Process.Pid), "ourselves": strconv.Itoa(os.Getpid()),
+		"gone": "2147483646", "a stranger": strconv.Itoa(stranger.Process.Pid), "ourselves": strconv.Itoa(os.Getpid()),
 	} {
 		d := prepared(t)
-		put(t, d, "state/bot.pid", text)
+		put(t, d, pidFile, text)
 		unlock, err := d.Lock()
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
-		if err := unlock(); err != nil {
-			t.Errorf("%s: %v", name, err)
-		}
+		testkit.Must(t, unlock())
 	}
-	testkit.Must(t, in.Close())
-	testkit.Must(t, stranger.Wait())
+	testkit.Must(t, end())
 }
 
 func TestUnlockingLeavesThePidFileOfAnother(t *testing.T) {
@@ -195,6 +167,13 @@ func TestExclusiveLetsGoAfterAPanicAndReturnsTheError(t *testing.T) {
 func TestALockIsWaitedForAsLongAsItTakesButNotForever(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := prepared(t)
+		lock := func() error {
+			unlock, err := d.Lock()
+			if err != nil {
+				return err
+			}
+			return unlock()
+		}
 		for _, c := range []struct {
 			path     string
 			patience time.Duration
@@ -202,20 +181,8 @@ func TestALockIsWaitedForAsLongAsItTakesButNotForever(t *testing.T) {
 			says     string
 		}{
 			{d.Path("state/.x.lock"), turnPatience, func() error { return d.WithLock("x", func() error { return nil }) }, "x for more than 10s: stop it"},
-			{d.Path(lockFile), lockPatience, func() error {
-				unlock, err := d.Lock()
-				if err != nil {
-					return err
-				}
-				return unlock()
-			}, "already running"},
-			{d.Root(), lockPatience, func() error {
-				unlock, err := d.Lock()
-				if err != nil {
-					return err
-				}
-				return unlock()
-			}, "already running"},
+			{d.Path(lockFile), lockPatience, lock, "already running"},
+			{d.Root(), lockPatience, lock, "already running"},
 		} {
 			// Another process that holds the lock for a while, or does not release it.
 			other := flock.New(c.path, flock.SetFlag(os.O_RDONLY))

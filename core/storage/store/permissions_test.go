@@ -11,11 +11,15 @@ import (
 )
 
 // N22, N23: problems of a data directory are reported before anything is written.
-func TestWhatStandsAgainstADirectoryIsSaidFirst(t *testing.T) {
+func TestWhyADirectoryCannotBeUsedIsSaidFirst(t *testing.T) {
 	top := t.TempDir()
 	t.Setenv("HOME", filepath.Join(top, "home")) // which errors shorten to ~
 	file, sealed, locked := filepath.Join(top, "file"), filepath.Join(top, "sealed"), filepath.Join(top, "locked")
-	for _, err := range []error{os.WriteFile(file, nil, 0o600), os.Mkdir(sealed, 0o500), os.Mkdir(locked, 0)} {
+	loop, taken := filepath.Join(top, "loop"), filepath.Join(top, "taken")
+	for _, err := range []error{
+		os.WriteFile(file, nil, 0o600), os.Mkdir(sealed, 0o500), os.Mkdir(locked, 0), os.Symlink(loop, loop), os.Mkdir(taken, 0o700),
+		os.WriteFile(filepath.Join(taken, StateDir), nil, 0o600),
+	} {
 		testkit.Must(t, err)
 	}
 	root := os.Geteuid() == 0 // no mode restricts root
@@ -31,6 +35,8 @@ func TestWhatStandsAgainstADirectoryIsSaidFirst(t *testing.T) {
 		{sealed, "", "write in " + sealed + ": permission denied: make the data directory writable", true},
 		{filepath.Join(sealed, "new", "deep"), "", "cannot be created: you cannot write to " + sealed, true},
 		{locked, "no permission to read " + locked, "no permission to read " + locked, true},
+		{loop, "open " + loop + ": too many levels of symbolic links: " + cureLoop, "open " + loop, false},
+		{taken, "", "", false}, // see below
 	} {
 		if c.modes && root {
 			c.usable, c.writable = "", ""
@@ -48,6 +54,16 @@ func TestWhatStandsAgainstADirectoryIsSaidFirst(t *testing.T) {
 	}
 	if _, err := os.Stat(filepath.Join(top, "new")); err == nil {
 		t.Error("the question has made the directory")
+	}
+	for path, want := range map[string]string{
+		file: "is a file, not a directory: move it away", filepath.Join(file, "below"): "--data-dir",
+		taken: "prepare " + taken + ": not a directory: " + cureNotDirectory,
+	} {
+		d, err := At(path)
+		testkit.Must(t, err)
+		if err := d.Prepare(); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("prepare %s: %v, want %q", path, err, want)
+		}
 	}
 }
 

@@ -58,6 +58,10 @@ func TestAReadOnlyDirectoryIsAnErrorWithACure(t *testing.T) {
 		if got, err := d.Read("state/x.json"); err != nil || string(got) != "old" {
 			t.Errorf("it holds %q, %v", got, err)
 		}
+		testkit.Must(t, os.Chmod(d.Root(), 0o700))
+		if err := d.Prepare(); err == nil || !strings.HasPrefix(err.Error(), "write in "+d.Display()+": ") {
+			t.Errorf("with a read-only state: %v", err)
+		}
 	})
 }
 
@@ -121,6 +125,11 @@ func TestWhatACrashCouldUndoIsAnError(t *testing.T) {
 			t.Error(err)
 		}
 	})
+	// What is appended to this file is the name of the thread, and no disk has it.
+	testkit.Must(t, os.Symlink("/proc/self/comm", d.Path("open/comm")))
+	if err := d.Append("open/comm", []byte("store")); !errors.Is(err, unix.EINVAL) {
+		t.Errorf("append what cannot be synced: %v", err)
+	}
 	// File systems that cannot sync folders do not concern the user.
 	if err := SyncFolder("/proc"); err != nil {
 		t.Error(err)

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/storage/store"
 	"ollimbot/core/storage/store/storetest"
 )
@@ -13,18 +14,14 @@ func TestTheLastValidVersionKeepsItsTimeUntilAnotherOne(t *testing.T) {
 	d := storetest.Prepared(t)
 	keep := func(text string) {
 		t.Helper()
-		if err := d.KeepValid("routines/a.md", []byte(text)); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, d.KeepValid("routines/a.md", []byte(text)))
 	}
 	if _, _, ok := d.Valid("routines/a.md"); ok {
 		t.Error("there is a version of nothing")
 	}
 	keep("one")
 	old := time.Now().Add(-time.Hour).Truncate(time.Second)
-	if err := os.Chtimes(d.Path(store.StateDir+"/valid/routines/a.md"), old, old); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, os.Chtimes(d.Path(store.StateDir+"/valid/routines/a.md"), old, old))
 	keep("one")
 	if data, at, ok := d.Valid("routines/a.md"); !ok || string(data) != "one" || !at.Equal(old) {
 		t.Errorf("%q of %v, %t", data, at, ok)
@@ -38,17 +35,11 @@ func TestTheLastValidVersionKeepsItsTimeUntilAnotherOne(t *testing.T) {
 func TestTheVersionsOfFilesThatAreGoneAreForgotten(t *testing.T) {
 	d := storetest.Prepared(t)
 	for _, rel := range []string{"routines/a.md", "routines/b.md", "prices.yaml"} {
-		if err := d.KeepValid(rel, []byte("x")); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, d.KeepValid(rel, []byte("x")))
 	}
 	beingWritten := d.Path(store.StateDir + "/valid/routines/.c.md.0123456789abcdef.tmp") // by another goroutine
-	if err := os.WriteFile(beingWritten, []byte("x"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := d.PruneValid("routines", func(rel string) bool { return rel == "routines/b.md" }); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, os.WriteFile(beingWritten, []byte("x"), 0o600))
+	testkit.Must(t, d.PruneValid("routines", func(rel string) bool { return rel == "routines/b.md" }))
 	if err := d.PruneValid("missing", func(string) bool { return false }); err != nil {
 		t.Error(err)
 	}

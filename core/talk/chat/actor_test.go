@@ -35,7 +35,7 @@ type actor struct {
 	hasErr  error
 	hasDone []string // sessions it was asked about
 	before  int      // number of sessions opened before the restart
-	stiff   error    // the result of every interrupt and close
+	stiff   error    // the result of every interrupt, setting and close
 }
 
 // play is one turn: events, an error at its end, and functions that run in between.
@@ -174,7 +174,7 @@ func (s *acting) Configure(_ context.Context, set agent.Settings) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.settings = append(s.settings, set)
-	return nil
+	return s.actor.stiff
 }
 
 func (s *acting) Close() error {

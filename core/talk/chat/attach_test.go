@@ -2,6 +2,7 @@ package chat
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -76,9 +77,11 @@ func TestNothingThatExistsIsWrittenOver(t *testing.T) {
 
 func TestManyFilesOfOneNameGetANameEachAndTenMayWait(t *testing.T) {
 	s := newStage(t, nil)
-	for range 40 {
-		if _, err := s.inbox.download("same.txt", []byte("x")); err != nil {
-			t.Fatal(err)
+	for n := range 40 {
+		rel, err := s.inbox.download("same.txt", []byte("x"))
+		numbered := map[int]string{0: "", 1: "-2", numberedNames - 1: fmt.Sprint("-", numberedNames)}
+		if number, known := numbered[n]; err != nil || known && rel != "downloads/same"+number+".txt" {
+			t.Fatalf("number %d is %s: %v", n, rel, err)
 		}
 	}
 	entries, err := os.ReadDir(filepath.Join(s.dir.Root(), "downloads"))

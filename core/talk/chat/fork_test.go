@@ -1,7 +1,6 @@
 package chat
 
 import (
-	"context"
 	"strings"
 	"testing"
 	"time"
@@ -78,14 +77,6 @@ func TestTwoQuickClicksOnButtonsOfOneRunAreBothAnswered(t *testing.T) {
 			t.Errorf("the session was told %q", told)
 		}
 	})
-}
-
-func TestAForkThatEndsWithoutItsSummaryDoesNotClaimOne(t *testing.T) {
-	s := newStage(t, nil)
-	s.forks.postExit(context.Background(), &interactive{}, command.ExitReport)
-	if p := s.phone.posts; len(p) != 1 || p[0].Embed.Title != "Fork Ended — no summary" {
-		t.Errorf("the cards are %+v", p)
-	}
 }
 
 func TestATurnBehindAForkHasMainsMode(t *testing.T) {

@@ -157,6 +157,13 @@ func TestSettingsAreTheUsersChoiceUntilTheConfigurationChanges(t *testing.T) {
 		if got := a.session(0).configured(); got != (agent.Settings{Model: "opus", Thinking: "low", Mode: policy.Mode("default").Engine()}) {
 			t.Errorf("%+v", got)
 		}
+		a.stiff = errors.New("it does not react")
+		for _, err := range []error{s.ConfigChanged(ctx, "model_main"), s.SetMode(ctx, policy.Ask)} {
+			if !errors.Is(err, a.stiff) {
+				t.Errorf("a setting that did not reach its session: %v", err)
+			}
+		}
+		a.stiff = nil
 	})
 }
 

@@ -16,6 +16,7 @@ import (
 	"ollimbot/core/agent"
 	"ollimbot/core/base/testkit"
 	"ollimbot/core/command"
+	"ollimbot/core/storage/store/storetest"
 	"ollimbot/core/talk/post"
 	"ollimbot/core/talk/session"
 	"ollimbot/core/talk/transcript"
@@ -76,7 +77,7 @@ func TestPropertyTheInboxIsAListThatSurvives(t *testing.T) {
 			rt.Fatalf("on disk is %q, want %q", onDisk, texts)
 		}
 		needed := b.needsTurn()
-		if needed != (len(model) > 0) || b.needsTurn() {
+		if needed != (len(model) > 0) || b.needsTurn() || b.needsTurn() {
 			rt.Fatalf("needs a turn: %v, with %d messages", needed, len(model))
 		}
 		all, finish = b.take()
@@ -203,54 +204,6 @@ func TestAFullQueueGivesTheMessageBack(t *testing.T) {
 	})
 }
 
-func TestAReplyIsAnsweredInItsRunOrQuoted(t *testing.T) {
-	for _, tt := range []struct {
-		name     string
-		age      time.Duration
-		fork     string // the run that is open
-		quoted   bool
-		note     string
-		branches bool
-	}{
-		{name: "remembered", age: time.Hour, branches: true},
-		{name: "expired", age: 8 * 24 * time.Hour, quoted: true, note: textReplyExpired},
-		{name: "its own fork", age: time.Hour, fork: "run-1"},
-		{name: "another fork", age: time.Hour, fork: "run-2", quoted: true, note: textReplyInFork},
-		{name: "unknown", quoted: true},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			acted(t, func(s *stage, a *actor) {
-				id, err := s.Post(s.t.Context(), post.Post{Text: "Mail from Ada", Context: "bg"})
-				testkit.Must(t, err)
-				if tt.age > 0 {
-					testkit.Must(t, s.o.Records.Runs.Record(s.now().Add(-tt.age), []post.MessageID{id}, "run-1", ""))
-				}
-				if tt.fork != "" {
-					testkit.Must(t, s.Resume(tt.fork, "Mail", s.now()))
-					synctest.Wait()
-				}
-				before, sessions := len(a.told()), len(a.opened)
-				testkit.Must(t, <-s.take(command.Receive{From: "Phone", Key: "1", Text: "what does she want?", ReplyTo: id}))
-				synctest.Wait()
-				told := a.told()[before:]
-				if len(told) != 1 || !strings.Contains(told[0], "what does she want?") || strings.Contains(told[0], "> Mail from Ada") != tt.quoted {
-					t.Errorf("told %q", told)
-				}
-				if s.noted(textReplyExpired) != (tt.note == textReplyExpired) || s.noted(textReplyInFork) != (tt.note == textReplyInFork) {
-					t.Errorf("notes %q", s.phone.notes)
-				}
-				if branches := len(a.opened) > sessions; branches != tt.branches || branches && a.opened[sessions].Resume != "run-1" {
-					t.Errorf("opened %+v", a.opened[sessions:])
-				}
-				equal(t, "in the chat", s.entries(transcript.User), []string{"what does she want?"})
-				if len(s.inbox.load().Messages) != 0 {
-					t.Error("the reply is still waiting")
-				}
-			})
-		})
-	}
-}
-
 func TestAReplyToAMessageTheChatHasForgottenQuotesWhatItsSurfaceKnows(t *testing.T) {
 	acted(t, func(s *stage, a *actor) {
 		s.take(command.Receive{From: "Phone", Key: "1", Text: "yes please", ReplyTo: "123", Quoted: "Shall I?"})
@@ -258,11 +211,11 @@ func TestAReplyToAMessageTheChatHasForgottenQuotesWhatItsSurfaceKnows(t *testing
 		if told := a.told(); len(told) != 1 || !strings.Contains(told[0], "Shall I?") {
 			t.Errorf("told %q", told)
 		}
-		id, err := s.Post(s.t.Context(), post.Post{Embed: &post.Embed{Title: "Today", Description: "dentist"}})
+		id, err := s.Post(s.t.Context(), post.Post{Text: "Mail from Ada", Embed: &post.Embed{Title: "Today", Description: "dentist"}})
 		testkit.Must(t, err)
 		s.take(command.Receive{From: "Phone", Key: "2", Text: "when?", ReplyTo: id, Quoted: "unused"})
 		synctest.Wait()
-		if told := a.told()[1]; !strings.Contains(told, "dentist") || strings.Contains(told, "unused") {
+		if told := a.told()[1]; !strings.Contains(told, "> Mail from Ada") || !strings.Contains(told, "dentist") || strings.Contains(told, "unused") {
 			t.Errorf("told %q", told)
 		}
 	})
@@ -291,12 +244,20 @@ func TestRepliesToDifferentRunsThatWaitAreAnsweredWhereTheFirstLeads(t *testing.
 	})
 }
 
-func TestMessagesOfEarlierVersionsAreRead(t *testing.T) {
+func TestMessagesOfEarlierVersionsAreReadAndStayOnAFullDisk(t *testing.T) {
+	testkit.Alone(t)
+	if !storetest.Alone(t) {
+		return
+	}
 	s := newStage(t, nil)
-	testkit.Must(t, s.dir.Write(unansweredPath, []byte(`[{"id":"a1","at":"2026-01-01T00:00:00Z","text":"old"}]`)))
-	if m := s.inbox.load().Messages; len(m) != 1 || m[0].Text != "old" {
+	testkit.Must(t, s.dir.Write(unansweredPath, []byte(`[{"id":"a1","at":"2026-01-01T00:00:00Z","text":"old"},{"id":"a2","text":"older"}]`)))
+	if err := storetest.FullDisk(t, func() error { return s.inbox.ack("a2") }); err == nil {
+		t.Error("it could not be written, and says nothing")
+	}
+	if m := s.inbox.load().Messages; len(m) != 2 || m[0].Text != "old" {
 		t.Errorf("%+v", m)
 	}
+	testkit.Must(t, s.inbox.ack("a2"))
 	testkit.Must(t, s.inbox.ack("a1"))
 	if s.has(unansweredPath) {
 		t.Error("an empty file is left")
@@ -337,7 +298,8 @@ func TestPostsGetButtonsThatLastAndFilesAreWrittenDown(t *testing.T) {
 		}
 		for button, want := range map[string]string{
 			buttons[0].Action: textButtonExpired, "act:unheard_of:_": textUnknownButton, "what": textUnknownButton,
-			"act:task_done:_": "google is not connected", "act:task_del:_": "google is not connected", "act:event_del:_": "google is not connected",
+			"act:" + post.StopAnswer + ":a": textAnswerOver,
+			"act:task_done:_":               "google is not connected", "act:task_del:_": "google is not connected", "act:event_del:_": "google is not connected",
 		} {
 			if _, err := s.Click(s.t.Context(), id, button); err == nil || err.Error() != want {
 				t.Errorf("%s: %v, want %s", button, err, want)
@@ -362,6 +324,11 @@ func TestAButtonOfARunIsAnsweredThereUnlessAnotherForkIsOpen(t *testing.T) {
 			t.Errorf("%v", err)
 		}
 		s.click("act:fork_exit:_")
+		mend := s.jam("inquiries")
+		if _, err := s.Click(s.t.Context(), id, card.Buttons[0].Action); err == nil || err.Error() == textButtonExpired {
+			t.Errorf("a question that cannot be used up: %v", err)
+		}
+		mend()
 		if _, err := s.Click(s.t.Context(), id, card.Buttons[0].Action); err != nil {
 			t.Fatal(err)
 		}
@@ -415,6 +382,9 @@ func TestAnAddressThatEndsALoginIsNoMessage(t *testing.T) {
 		if len(a.told()) != 0 || len(s.entries(transcript.User)) != 0 || s.LastReceived("Phone") == "" {
 			t.Errorf("told %q, the chat shows %q", a.told(), s.entries(transcript.User))
 		}
+		s.take(command.Receive{From: "Phone", Key: "2000", Text: "http://localhost/?code=4", Files: []command.File{{Name: "a.txt"}}})
+		s.settle()
+		equal(t, "with a file", a.told(), []string{"http://localhost/?code=4\n[attached file: downloads/a.txt]"})
 	})
 }
 

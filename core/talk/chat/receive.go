@@ -164,21 +164,28 @@ func (c *Conversation) answer(ctx context.Context, all batch) error {
 		return errTold
 	}
 	defer c.running.allow(attended)()
-	var err error
-	if f := c.forks.current(); f != nil {
+	return c.forks.after(ctx, c.answerIn(ctx, c.forks.current(), all))
+}
+
+// answerIn is answer in a fork, or with nil in the main session.
+func (c *Conversation) answerIn(ctx context.Context, f *interactive, all batch) error {
+	defer c.answered(ctx, all.ids...)
+	if f != nil {
 		c.reading.answered(f.read, f.sessionID(), all.written)
 		f.read.Read(all.label)
-		err = c.forks.turn(ctx, f, all.message)
-	} else {
-		c.reading.answered(c.reading.ofMain(), c.main.sessions.Main(), all.written)
-		c.reading.ofMain().Read(all.label)
-		build := func(now time.Time, u []updates.Update) string { return prompt.Main(now, u, all.message.Text) }
-		err = c.main.turn(ctx, build, all.message.Images, all.ids)
+		return c.forks.turn(ctx, f, all.message)
 	}
+	c.reading.answered(c.reading.ofMain(), c.main.sessions.Main(), all.written)
+	c.reading.ofMain().Read(all.label)
+	build := func(now time.Time, u []updates.Update) string { return prompt.Main(now, u, all.message.Text) }
+	return c.main.turn(ctx, build, all.message.Images, all.ids)
+}
+
+// answered forgets messages whose turn has ended, even in a panic, unless the program ends.
+func (c *Conversation) answered(ctx context.Context, ids ...string) {
 	if ctx.Err() == nil {
-		c.inbox.forget(all.ids...)
+		c.inbox.forget(ids...)
 	}
-	return c.forks.after(ctx, err)
 }
 
 // reply answers a reply to one of the bot's messages: in the run that sent it, while its
@@ -227,10 +234,8 @@ func (c *Conversation) replyInRun(m inbound, r forkRequest, quoting inbound) err
 			return c.answer(ctx, quoting.batch(id))
 		}
 		defer c.running.allow(attended)()
+		defer c.answered(ctx, id)
 		err = c.forks.enter(ctx, r)
-		if ctx.Err() == nil {
-			c.inbox.forget(id)
-		}
 		return err
 	})
 	if err != nil {

@@ -247,6 +247,11 @@ func TestPicturesAreShownAndWhatCannotBeShownIsSavedWithTheReason(t *testing.T) 
 		if len(s.ear.told()) != 1 {
 			t.Fatalf("%q", s.ear.told())
 		}
+		for line := range strings.SplitSeq(strings.TrimPrefix(s.ear.told()[0], "look\n"), "\n") {
+			if !strings.HasPrefix(line, "[") || !strings.HasSuffix(line, "]") {
+				t.Errorf("%q is beside the user's words", line)
+			}
+		}
 		for _, want := range []string{"cat.heic was saved, but not shown to you: it is a HEIC picture", "zip.png was saved", "downloads/cat.heic", "downloads/zip.png"} {
 			if !strings.Contains(s.ear.told()[0], want) {
 				t.Errorf("%q is missing in %q", want, s.ear.told()[0])

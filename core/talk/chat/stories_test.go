@@ -196,7 +196,10 @@ func (n *teller) do(verb, rest string) {
 	case "exit":
 		fails(n.ExitFork(command.Exit(rest)))
 	case "clear":
-		_, err := n.Clear(ctx)
+		inFork, err := n.Clear(ctx)
+		if inFork {
+			n.write("a fork is cleared, too")
+		}
 		fails(err)
 	case "interrupt":
 		fails(n.Interrupt(ctx))
@@ -225,6 +228,10 @@ func (n *teller) do(verb, rest string) {
 		i, err := strconv.Atoi(word)
 		testkit.Must(t, err)
 		n.a.opened[i].OnEngineTurn(func(yield func(agent.Event, error) bool) {
+			if why, breaks := strings.CutPrefix(more, "breaks "); breaks {
+				yield(nil, errors.New(why))
+				return
+			}
 			_ = yield(agent.Text{Delta: more}, nil) && yield(agent.Result{SessionID: "other"}, nil)
 		})
 	case "pass":
@@ -325,6 +332,8 @@ func (n *teller) play(text string) (out []any) {
 			one = agent.RateLimit{Status: word, Resets: time.Date(2026, 5, 1, 17, 30, 0, 0, time.FixedZone("east", 2*3600))}
 		case "breaks":
 			one = errors.New(rest)
+		case "panics":
+			one = func() { panic(rest) }
 		case "waits":
 			one = untilStopped
 		case "room": // a message arrives

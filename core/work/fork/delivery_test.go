@@ -19,42 +19,30 @@ func forDelivery(name string, lines ...string) Job {
 	return j
 }
 
-// begun returns the runs for deliveries in the ledger.
-func (h *harness) begun() map[string]State {
+// begun checks the runs for deliveries in the ledger.
+func (h *harness) begun(when string, want map[string]State) {
 	h.t.Helper()
-	runs, err := Deliveries(h.dir)
-	testkit.Must(h.t, err)
-	return runs
+	if runs, err := Deliveries(h.dir); err != nil || !maps.Equal(runs, want) {
+		h.t.Errorf("%s: %v, %v", when, runs, err)
+	}
 }
 
 // A4: a run for a delivery is in the ledger exactly from the moment before the model is asked.
 func TestARunForADeliveryIsInTheLedgerOnceItHasBegun(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		h := newHarness(t)
-		stop := h.serve()
+	served(t, func(t *testing.T, h *harness) {
 		h.limits.MaxRunning = 1
 		j := forDelivery("aaaa0001-1", "wait 10m", "say hello")
-		prompt, release := j.Prompt, make(chan struct{})
-		j.Prompt = func(ctx context.Context) string { <-release; return prompt(ctx) }
-		ended := make(chan error, 2)
-		go func() { _, err := h.m.Do(t.Context(), j); ended <- err }()
-		synctest.Wait()
-		go func() { _, err := h.m.Do(t.Context(), forDelivery("aaaa0002-1", "say hello")); ended <- err }()
+		prompt := j.Prompt
+		j.Prompt = func(ctx context.Context) string { time.Sleep(time.Minute); return prompt(ctx) }
+		first, second := h.start(j), h.start(forDelivery("aaaa0002-1", "say hello"))
+		time.Sleep(time.Minute - 1)
+		h.begun("while its prompt is built, and in the queue", nil)
 		time.Sleep(time.Minute)
-		if runs := h.begun(); len(runs) != 0 {
-			t.Errorf("while its prompt is built, and in the queue: %v", runs)
-		}
-		close(release)
-		time.Sleep(time.Minute)
-		if runs := h.begun(); !maps.Equal(runs, map[string]State{"aaaa0001-1": Running}) {
-			t.Errorf("while it runs: %v", runs)
-		}
-		time.Sleep(time.Hour)
-		if runs := h.begun(); !maps.Equal(runs, map[string]State{"aaaa0001-1": Done, "aaaa0002-1": Done}) {
-			t.Errorf("in the end: %v", runs)
-		}
-		testkit.Must(t, errors.Join(<-ended, <-ended))
-		stop()
+		h.begun("while it runs", map[string]State{"aaaa0001-1": Running})
+		_, err := first()
+		_, other := second()
+		testkit.Must(t, errors.Join(err, other))
+		h.begun("in the end", map[string]State{"aaaa0001-1": Done, "aaaa0002-1": Done})
 	})
 }
 
@@ -65,18 +53,10 @@ func TestAStopBeforeARunForADeliveryBeginsLeavesNoTrace(t *testing.T) {
 		stop := h.serve()
 		j := forDelivery("aaaa0001-1", "say hello")
 		j.Prompt = func(ctx context.Context) string { <-ctx.Done(); return "" }
-		ended := make(chan error, 1)
-		go func() {
-			v, err := h.m.Do(t.Context(), j)
-			if v.Delivery != "" {
-				t.Errorf("it counts as begun: %+v", v)
-			}
-			ended <- err
-		}()
-		time.Sleep(time.Minute)
+		end := h.start(j)
 		stop()
-		if err := <-ended; !errors.Is(err, ErrStopping) {
-			t.Errorf("it ended with %v", err)
+		if v, err := end(); !errors.Is(err, ErrStopping) || v.Delivery != "" {
+			t.Errorf("it counts as begun: %+v, %v", v, err)
 		}
 		if runs, err := Ledger(h.dir, 9); err != nil || len(runs) != 0 {
 			t.Errorf("the ledger has %+v, %v", runs, err)
@@ -86,24 +66,27 @@ func TestAStopBeforeARunForADeliveryBeginsLeavesNoTrace(t *testing.T) {
 
 // While the start cannot be written, the model is not asked.
 func TestARunForADeliveryWaitsForTheDisk(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		h := newHarness(t)
-		h.troubles = []string{"ledger line was not written"}
-		h.limits.Timeout = time.Hour
-		stop := h.serve()
-		testkit.Must(t, os.MkdirAll(h.dir.Path(ledgerName), 0o700))
-		ended := make(chan error, 1)
-		go func() { _, err := h.m.Do(t.Context(), forDelivery("aaaa0001-1", "say hello")); ended <- err }()
-		time.Sleep(10 * time.Minute)
-		if v := h.m.Views()[0]; v.State != Running || v.Delivery != "" || v.Lines > 0 {
-			t.Errorf("it has begun: %+v", v)
-		}
-		testkit.Must(t, os.Remove(h.dir.Path(ledgerName)))
-		time.Sleep(time.Minute)
-		testkit.Must(t, <-ended)
-		if runs := h.begun(); !maps.Equal(runs, map[string]State{"aaaa0001-1": Done}) {
-			t.Errorf("in the end: %v", runs)
-		}
-		stop()
-	})
+	for _, room := range []bool{true, false} {
+		served(t, func(t *testing.T, h *harness) {
+			h.troubles = []string{"ledger line was not written"}
+			h.limits.Timeout = time.Hour
+			testkit.Must(t, os.MkdirAll(h.dir.Path(ledgerName), 0o700))
+			begin, end := time.Now(), h.start(forDelivery("aaaa0001-1", "say hello"))
+			time.Sleep(10*time.Minute + time.Second)
+			if v := h.m.Views()[0]; v.State != Running || v.Delivery != "" || v.Lines > 0 {
+				t.Errorf("it has begun: %+v", v)
+			}
+			if !room {
+				if v, err := end(); v.State != TimedOut || err != nil || v.Delivery != "" || time.Since(begin) != time.Hour {
+					t.Errorf("after %s it is %+v, %v", time.Since(begin), v, err)
+				}
+				return
+			}
+			testkit.Must(t, os.Remove(h.dir.Path(ledgerName)))
+			if _, err := end(); err != nil || time.Since(begin) > 10*time.Minute+2*tryAgain {
+				t.Errorf("after %s %v", time.Since(begin), err)
+			}
+			h.begun("in the end", map[string]State{"aaaa0001-1": Done})
+		})
+	}
 }

@@ -6,10 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"iter"
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -21,114 +21,94 @@ import (
 	"ollimbot/core/agent"
 	"ollimbot/core/base/tail"
 	"ollimbot/core/base/testkit"
+	"ollimbot/core/storage/jsonl"
 	"ollimbot/core/storage/store/storetest"
 	"ollimbot/routines"
 )
 
 func TestALedgerLineAtTheStartAndOneAtTheEnd(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		h := newHarness(t)
-		defer h.serve()()
-		v, err := h.m.Do(t.Context(), playing(titled("Email sweep"), `call ping_user {"message":"hi"}`, `call report_updates {"message":"pinged"}`))
-		testkit.Must(t, err)
-		data, err := h.dir.Read(ledgerName)
-		testkit.Must(t, err)
-		lines := strings.Split(strings.TrimSpace(string(data)), "\n")
+	served(t, func(t *testing.T, h *harness) {
+		v := h.done(playing(titled("Email sweep"), `call ping_user {"message":"hi"}`, `call report_updates {"message":"pinged"}`))
+		lines := strings.Split(strings.TrimSpace(storetest.Text(t, h.dir, ledgerName)), "\n")
 		if len(lines) != 2 || !strings.Contains(lines[0], `"state":"running"`) || !strings.Contains(lines[1], `"state":"done"`) {
-			t.Fatalf("ledger:\n%s", data)
+			t.Fatalf("ledger:\n%q", lines)
 		}
 		for _, key := range []string{
 			"id", "task", "kind", "title", "state", "queued", "started", "ended", "late", "model", "session", "parent",
 			"tools", "pings", "critical", "refused", "reports", "tokens", "cost_usd", "error",
 		} {
-			if !strings.Contains(lines[1], `"`+key+`":`) {
-				t.Errorf("the end line lacks %s", key)
-			}
+			wants(t, "the end line", lines[1], `"`+key+`":`)
 		}
 		views, err := Ledger(h.dir, 20)
-		if err != nil || len(views) != 1 {
-			t.Fatalf("%d views, %v", len(views), err)
+		if err != nil || len(views) != 1 || v.Usage.OutputTokens == 0 {
+			t.Fatalf("%+v, %v", views, err)
 		}
-		got := views[0]
 		want := v
-		want.Usage.Free = false // irrelevant afterwards
-		if want.Usage.OutputTokens == 0 {
-			t.Errorf("the run has used %+v", v.Usage)
-		}
-		want.Timeout, want.Activity, want.Lines = 0, "", 0
-		if diff := cmp.Diff(want, got); diff != "" {
+		want.Usage.Free, want.Timeout, want.Activity, want.Lines = false, 0, "", 0 // irrelevant afterwards
+		if diff := cmp.Diff(want, views[0]); diff != "" {
 			t.Errorf("a run reads back differently:\n%s", diff)
 		}
 	})
 }
 
-func TestACutOffRunIsClosedHoweverManyCameAfterIt(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		h := newHarness(t)
-		testkit.Must(t, appendLedger(h.dir, View{ID: "0badc0de", Title: "Email sweep", State: Running, Started: time.Now().UTC()}))
-		for i := range 3 * keptRuns {
-			testkit.Must(t, appendLedger(h.dir, View{ID: fmt.Sprintf("%08x", i), State: Done}))
-		}
-		h.m = h.manager()
-		h.serve()()
-		list, err := Ledger(h.dir, 10*keptRuns)
-		if err != nil || len(list) != 3*keptRuns+1 {
-			t.Fatalf("%d runs, %v", len(list), err)
-		}
-		for _, v := range list {
-			if v.Live() {
-				t.Errorf("%s still stands as %s", v.ID, v.State)
+func TestARunWithoutAnEndLineIsInterruptedOnTheNextStartOnceHoweverManyCameAfterIt(t *testing.T) {
+	for _, later := range []int{0, 3 * keptRuns} {
+		synctest.Test(t, func(t *testing.T) {
+			east := time.FixedZone("east", 2*3600)
+			h := newHarness(t, func(o *Options) { o.Zone = east })
+			testkit.Must(t, appendLedger(h.dir, View{ID: "0badc0de", Title: "Email sweep", State: Running, Started: time.Now().UTC()}))
+			for i := range later {
+				testkit.Must(t, appendLedger(h.dir, View{ID: fmt.Sprintf("%08x", i), State: Done}))
 			}
-		}
-	})
-}
-
-func TestARunWithoutAnEndLineIsInterruptedOnTheNextStartOnce(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		h := newHarness(t)
-		killed := View{ID: "0badc0de", Title: "Email sweep", State: Running, Started: time.Now().UTC()}
-		testkit.Must(t, appendLedger(h.dir, killed))
-		h.m = h.manager()
-		before, _ := h.dir.Read(ledgerName)
-		if got := h.m.Views(); len(got) != 1 || got[0].State != Running {
-			t.Fatalf("a manager that does not serve cannot know better: %+v", got)
-		}
-		if after, _ := h.dir.Read(ledgerName); !bytes.Equal(before, after) {
-			t.Error("a manager that does not serve has written")
-		}
-		for range 2 {
-			stop := h.serve()
-			got := h.m.Views()
-			if len(got) != 1 || got[0].State != Interrupted || got[0].Error == "" || got[0].Ended.IsZero() {
-				t.Errorf("after the start: %+v", got)
+			before := storetest.Text(t, h.dir, ledgerName)
+			for round := range 3 {
+				h.m = h.manager()
+				views, after := h.m.Views(), storetest.Text(t, h.dir, ledgerName)
+				if round == 0 && (later == 0 && (len(views) != 1 || views[0].State != Running) || after != before) {
+					t.Errorf("a manager that does not serve has written, or shows %+v", views)
+				}
+				h.serve()()
+				if v := h.m.Views(); later == 0 && (len(v) != 1 || v[0].State != Interrupted || v[0].Error != textProgramEnded ||
+					v[0].Started.Location() != east || !v[0].Ended.Equal(time.Now())) {
+					t.Errorf("after the start: %+v", v)
+				}
 			}
-			stop()
-			h.m = h.manager()
-		}
-		data, _ := h.dir.Read(ledgerName)
-		if n := strings.Count(string(data), "interrupted"); n != 1 {
-			t.Errorf("%d end lines, want one:\n%s", n, data)
-		}
-	})
+			if n := strings.Count(storetest.Text(t, h.dir, ledgerName), "interrupted"); n != 1 {
+				t.Errorf("%d end lines, want one", n)
+			}
+			if v, ok, err := Find(h.dir, "0badc0de"); v.State != Interrupted || !ok || err != nil {
+				t.Errorf("%+v, %v", v, err)
+			}
+		})
+	}
 }
 
 func TestALedgerOfGarbageKeepsItsGoodLines(t *testing.T) {
 	h := newHarness(t)
-	good := View{ID: "0badc0de", Title: "Fine", State: Done}
 	for _, line := range []string{
 		"not json", `{"id":"../../etc","state":"done"}`, `{"id":"0badc0df","state":"dancing"}`, `{"id":"0badc0da","title":"e\u001b[31mvil","state":"failed"}`,
 	} {
 		testkit.Must(t, h.dir.Append(ledgerName, []byte(line)))
 	}
-	testkit.Must(t, appendLedger(h.dir, good))
-	views, err := Ledger(h.dir, 20)
-	testkit.Must(t, err)
-	var got []string
-	for _, v := range views {
-		got = append(got, v.Title)
+	testkit.Must(t, appendLedger(h.dir, View{ID: "0badc0de", Title: "Fine", State: Done}))
+	if views, err := Ledger(h.dir, 20); err != nil || len(views) != 2 || views[0].Title != "Fine" || views[1].Title != "evil" {
+		t.Errorf("%+v, %v", views, err)
 	}
-	if diff := cmp.Diff([]string{"Fine", "evil"}, got); diff != "" {
-		t.Error(diff)
+}
+
+func TestALedgerThatCannotBeReadIsAnError(t *testing.T) {
+	h := newHarness(t)
+	testkit.Must(t, os.MkdirAll(h.dir.Path(ledgerName), 0o700))
+	_, listed := Ledger(h.dir, 20)
+	_, past := Past(h.dir, jsonl.Cursor{}, 20)
+	_, _, found := Find(h.dir, "0badc0de")
+	_, deliveries := Deliveries(h.dir)
+	_, history := h.m.Past("a1b2c3d4", 1)
+	_, manager := NewManager(h.o)
+	for i, err := range []error{listed, past, found, deliveries, history, manager} {
+		if err == nil || !strings.Contains(err.Error(), "read the ledger of runs") {
+			t.Errorf("%d: %v", i, err)
+		}
 	}
 }
 
@@ -182,27 +162,22 @@ func TestALedgerOfOneEndlessLineCostsAStartLittle(t *testing.T) {
 }
 
 func TestATailIsOnDiskWhileTheRunLivesAndAfterIt(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		h := newHarness(t)
-		defer h.serve()()
-		var wg sync.WaitGroup
-		wg.Go(func() { _, _ = h.m.Do(t.Context(), playing(task(), "say early", "wait 5m", "say late")) })
+	served(t, func(t *testing.T, h *harness) {
+		end := h.start(playing(task(), "say early", "wait 5m", "say late"))
 		time.Sleep(2 * time.Second)
 		id := h.m.Views()[0].ID
 		page, err := DiskTail(h.dir, id, 0)
-		if err != nil || len(page.Lines) != 1 || page.Lines[0].Text != "early" {
-			t.Errorf("while it runs: %+v, %v", page, err)
+		if got := texts(page.Lines); err != nil || !slices.Equal(got, []string{"text early"}) {
+			t.Errorf("while it runs: %q, %v", got, err)
 		}
-		wg.Wait()
+		_, _ = end()
 		page, err = DiskTail(h.dir, id, page.Next)
-		if err != nil || len(page.Lines) != 2 || page.Lines[0].Text != "late" || page.Lines[1].Text != "done" {
-			t.Errorf("the rest: %+v, %v", page, err)
+		if got := texts(page.Lines); err != nil || !slices.Equal(got, []string{"text late", "note done"}) {
+			t.Errorf("the rest: %q, %v", got, err)
 		}
 		// Another process reads the same lines from disk.
-		memory, _ := h.m.Tail(id, 0)
-		disk, ok := h.manager().Tail(id, 0)
-		if !ok || len(disk.Lines) != len(memory.Lines) {
-			t.Errorf("disk %d lines, memory %d", len(disk.Lines), len(memory.Lines))
+		if disk, ok := h.manager().Tail(id, 0); !ok || !slices.Equal(texts(disk.Lines), h.lines(id)) {
+			t.Errorf("on the disk %q, in memory %q", texts(disk.Lines), h.lines(id))
 		}
 	})
 }
@@ -219,72 +194,66 @@ func TestAnUnknownOrForgedRunHasNoTail(t *testing.T) {
 	}
 }
 
-func TestAFullDiskIsNotedOnceAndTheTailGoesOn(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		h := newHarness(t)
-		h.troubles = []string{"tail is not saved"}
-		// A file instead of the folder makes all writes fail.
-		storetest.Put(t, h.dir, tailFolder, "in the way")
-		defer h.serve()()
-		v, err := h.m.Do(t.Context(), playing(task(), "repeat 20", "say line %d", "wait 3s", "end"))
-		if err != nil || v.State != Done {
-			t.Fatalf("%s, %v", v.State, err)
-		}
-		page, _ := h.m.Tail(v.ID, 0)
-		var said, notes int
-		for _, l := range page.Lines {
-			switch {
-			case l.Kind == tail.Text:
-				said++
-			case l.Text == textTailNotSaved:
-				notes++
+// A file instead of the folder makes all writes fail.
+func TestAFullDiskIsNotedOnceAndTheTailIsWrittenOnceThereIsRoom(t *testing.T) {
+	for said, mended := range map[int]time.Duration{19: 0, 20: 30 * time.Second, 1: 2 * time.Second} { // the last run ends before the next try
+		served(t, func(t *testing.T, h *harness) {
+			h.troubles = []string{"tail is not saved"}
+			storetest.Put(t, h.dir, tailFolder, "in the way")
+			end := h.start(playing(task(), fmt.Sprint("repeat ", said), "say line %d", "wait 3s", "end"))
+			id := h.m.Views()[0].ID
+			if time.Sleep(mended); mended > 0 {
+				testkit.Must(t, h.dir.Remove(tailFolder))
 			}
-		}
-		if said != 20 || notes != 1 {
-			t.Errorf("%d lines said, %d notes", said, notes)
-		}
-	})
+			time.Sleep(tryAgain)
+			if page, err := DiskTail(h.dir, id, 0); mended == 30*time.Second && (err != nil || len(page.Lines) < 10) {
+				t.Errorf("while it runs are written %q, %v", texts(page.Lines), err)
+			}
+			v, err := end()
+			lines, notes := h.lines(v.ID), 0
+			for _, l := range lines {
+				if l == "note "+textTailNotSaved {
+					notes++
+				}
+			}
+			if err != nil || v.State != Done || len(lines) != said+2 || notes != 1 {
+				t.Errorf("%s, %v; the tail is %q", v.State, err, lines)
+			}
+			if page, err := DiskTail(h.dir, v.ID, 0); (mended > 0) != (err == nil) || err == nil && !slices.Equal(texts(page.Lines), lines) {
+				t.Errorf("on the disk are %q, %v", texts(page.Lines), err)
+			}
+		})
+	}
 }
 
-func TestWhatTheDiskMissedIsWrittenOnceItCanBe(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+func TestTheOldestTailsAreRemovedBeyond200OrABoundedRoom(t *testing.T) {
+	for _, c := range []struct {
+		files int
+		size  int64 // of each; it takes no space
+		left  int
+	}{{keptTails + 5, 3, keptTails}, {6, maxTailFile, maxTails / maxTailFile}, {3, 3, 3}} {
 		h := newHarness(t)
-		h.troubles = []string{"tail is not saved"}
-		storetest.Put(t, h.dir, tailFolder, "in the way")
-		defer h.serve()()
-		var wg sync.WaitGroup
-		wg.Go(func() { _, _ = h.m.Do(t.Context(), playing(task(), "say first", "wait 1m", "say second")) })
-		time.Sleep(2 * time.Second)
-		testkit.Must(t, h.dir.Remove(tailFolder))
-		wg.Wait()
-		page, err := DiskTail(h.dir, h.m.Views()[0].ID, 0)
-		if err != nil || len(page.Lines) < 3 || page.Lines[0].Text != "first" {
-			t.Errorf("%+v, %v", page, err)
+		at := time.Now().Add(-time.Hour)
+		put := func(name string, at time.Time) {
+			storetest.Put(t, h.dir, name, "{}\n")
+			testkit.Must(t, errors.Join(os.Truncate(h.dir.Path(name), c.size), os.Chtimes(h.dir.Path(name), at, at)))
 		}
-	})
-}
-
-func TestOnlyTheNewest200TailsAreKept(t *testing.T) {
-	h := newHarness(t)
-	at := time.Now().Add(-time.Hour)
-	for i := range keptTails + 5 {
-		name := tailName(fmt.Sprintf("%08x", i))
-		storetest.Put(t, h.dir, name, "{}\n")
-		testkit.Must(t, os.Chtimes(h.dir.Path(name), at, at.Add(time.Duration(i)*time.Second)))
-	}
-	own := []string{tailFolder + "/notes.txt", tailFolder + "/diary.jsonl", tailFolder + "/0badc0de"}
-	for _, name := range own {
-		storetest.Put(t, h.dir, name, "the user's own")
-		testkit.Must(t, os.Chtimes(h.dir.Path(name), at, at.Add(-time.Hour)))
-	}
-	prune(h.dir, h.o.Log)
-	left, err := filepath.Glob(h.dir.Path(tailFolder) + "/0*.jsonl")
-	if err != nil || len(left) != keptTails || strings.HasSuffix(left[0], "00000004.jsonl") {
-		t.Errorf("%d files left, the oldest %s, %v", len(left), left[0], err)
-	}
-	for _, name := range own {
-		if _, err := h.dir.Read(name); err != nil {
-			t.Errorf("%s, which is no tail, was removed", name)
+		for i := range c.files {
+			put(tailName(fmt.Sprintf("%08x", i)), at.Add(time.Duration(i)*time.Second))
+		}
+		own := []string{tailFolder + "/notes.txt", tailFolder + "/diary.jsonl", tailFolder + "/0badc0de"}
+		for _, name := range own { // the user's own, which is no tail
+			put(name, at.Add(-time.Hour))
+		}
+		prune(h.dir, h.o.Log)
+		left, err := filepath.Glob(h.dir.Path(tailFolder) + "/0*.jsonl")
+		if first := fmt.Sprintf("%08x.jsonl", c.files-c.left); err != nil || len(left) != c.left || filepath.Base(left[0]) != first {
+			t.Errorf("%d of %d files are left, the oldest is %s, %v", len(left), c.files, left[0], err)
+		}
+		for _, name := range own {
+			if _, err := os.Stat(h.dir.Path(name)); err != nil {
+				t.Errorf("%s was removed", name)
+			}
 		}
 	}
 }
@@ -308,44 +277,24 @@ func TestDeltasBecomeWholeCleanLines(t *testing.T) {
 	}
 }
 
-// storm is an engine that emits n lines as fast as they are consumed.
-type storm struct {
-	rude
-	n int
-}
-
-func (s *storm) Send(context.Context, agent.Message) iter.Seq2[agent.Event, error] {
-	return func(yield func(agent.Event, error) bool) {
-		for i := range s.n {
-			if !yield(agent.Text{Delta: fmt.Sprintf("line %d of a busy run with some words in it\n", i)}, nil) {
-				return
-			}
-		}
-		yield(agent.Result{SessionID: s.ID()}, nil)
-	}
-}
-
+// stormy gives a harness an engine that emits n lines as fast as they are consumed.
 func stormy(n int) func(*Options) {
-	return func(o *Options) {
-		o.Engine = engineFunc(func(context.Context, agent.SessionOptions) (agent.Session, error) {
-			return &storm{rude{closed: make(chan struct{})}, n}, nil
-		})
+	events := make([]agent.Event, n, n+1)
+	for i := range events {
+		events[i] = agent.Text{Delta: fmt.Sprintf("line %d of a busy run with some words in it\n", i)}
 	}
+	return tells(append(events, agent.Result{SessionID: "s-1"})...)
 }
 
 func TestAReaderLosesNoLineWithinTheRing(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		h := newHarness(t, stormy(ringLines-1))
-		defer h.serve()()
-		v, err := h.m.Do(t.Context(), playing(task()))
-		testkit.Must(t, err)
+	served(t, func(t *testing.T, h *harness) {
+		v := h.done(playing(task()))
 		page, _ := h.m.Tail(v.ID, 0)
 		disk, err := DiskTail(h.dir, v.ID, 0)
-		testkit.Must(t, err)
-		if page.Lost != 0 || len(page.Lines) != ringLines || len(disk.Lines) != ringLines || v.Lines != ringLines {
-			t.Errorf("memory %d (%d lost), disk %d", len(page.Lines), page.Lost, len(disk.Lines))
+		if err != nil || page.Lost != 0 || len(page.Lines) != ringLines || len(disk.Lines) != ringLines || v.Lines != ringLines {
+			t.Errorf("memory %d (%d lost), disk %d, %v", len(page.Lines), page.Lost, len(disk.Lines), err)
 		}
-	})
+	}, stormy(ringLines-1))
 }
 
 // BenchmarkTailAbsorbs measures the path of a run's events to the ring and the file; the
@@ -366,9 +315,7 @@ func BenchmarkTailAbsorbs(b *testing.B) {
 }
 
 func TestARunWhoseReportCouldNotBeStoredHasFailed(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		h := newHarness(t)
-		defer h.serve()()
+	served(t, func(t *testing.T, h *harness) {
 		lock := h.dir.Path("state/.pending_updates.lock") // blocks the queue's lock
 		testkit.Must(t, os.MkdirAll(lock, 0o700))
 		job := playing(titled("Email sweep"), `call report_updates {"message":"two mails"}`)
@@ -377,12 +324,10 @@ func TestARunWhoseReportCouldNotBeStoredHasFailed(t *testing.T) {
 			t.Errorf("%s %q, %v", v.State, v.Error, err)
 		}
 		if len(h.sent()) != 1 {
-			t.Errorf("told: %+v", h.sent())
+			t.Errorf("sent: %+v", h.sent())
 		}
 		testkit.Must(t, os.Remove(lock))
-		if v, err := h.m.Do(t.Context(), job); v.State != Done || err != nil {
-			t.Errorf("%s, %v", v.State, err)
-		}
+		h.done(job)
 	})
 }
 
@@ -408,24 +353,5 @@ func TestAFailedRunOnAFullDiskIsUnrecorded(t *testing.T) {
 	})
 	if !errors.Is(err, routines.ErrUnrecorded) {
 		t.Error(err)
-	}
-}
-
-func TestTheOutputOfRunsTakesABoundedRoom(t *testing.T) {
-	h := newHarness(t)
-	for i := range 6 {
-		name := h.dir.Path(tailName(fmt.Sprintf("%08x", i)))
-		testkit.Must(t, os.MkdirAll(filepath.Dir(name), 0o700))
-		testkit.Must(t, os.WriteFile(name, nil, 0o600))
-		if err := os.Truncate(name, maxTailFile); err != nil { // takes no space
-			t.Fatal(err)
-		}
-		at := time.Now().Add(time.Duration(i) * time.Minute)
-		testkit.Must(t, os.Chtimes(name, at, at))
-	}
-	prune(h.dir, h.o.Log)
-	left, err := h.dir.Entries(tailFolder)
-	if err != nil || len(left) != maxTails/maxTailFile || left[0].Name() != "00000002.jsonl" {
-		t.Errorf("%v, %v", left, err)
 	}
 }

@@ -110,6 +110,52 @@ func (h *harness) serve() (stop func()) {
 	return func() { cancel(); wg.Wait() }
 }
 
+// served runs a test in a bubble, beside a manager that serves its queue.
+func served(t *testing.T, test func(t *testing.T, h *harness), change ...func(*Options)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		h := newHarness(t, change...)
+		defer h.serve()()
+		test(t, h)
+	})
+}
+
+// start queues a job and lets it run as far as it can at this moment; end waits for its end.
+func (h *harness) start(j Job) (end func() (View, error)) {
+	var wg sync.WaitGroup
+	var v View
+	var err error
+	wg.Go(func() { v, err = h.m.Do(h.t.Context(), j) })
+	synctest.Wait()
+	return func() (View, error) { wg.Wait(); return v, err }
+}
+
+// done runs a job that has to succeed.
+func (h *harness) done(j Job) View {
+	h.t.Helper()
+	v, err := h.m.Do(h.t.Context(), j)
+	if err != nil || v.State != Done {
+		h.t.Errorf("%s is %s: %v", v.Title, v.State, err)
+	}
+	return v
+}
+
+// lines returns the tail of a run.
+func (h *harness) lines(id string) []string {
+	page, _ := h.m.Tail(id, 0)
+	return texts(page.Lines)
+}
+
+// wants checks that a text has all parts.
+func wants(t *testing.T, what, text string, parts ...string) {
+	t.Helper()
+	for _, p := range parts {
+		if !strings.Contains(text, p) {
+			t.Errorf("%s: %q lacks %q", what, text, p)
+		}
+	}
+}
+
 func (h *harness) Post(ctx context.Context, p post.Post) (post.MessageID, error) {
 	return h.poster(ctx, p)
 }
@@ -223,14 +269,16 @@ func (h *harness) run(t routines.Task, change ...func(*Job)) *run {
 	return newRun(&h.m.o, j, h.m.stop)
 }
 
-// tailOf formats a run's lines as "kind text".
-func tailOf(r *tail.Ring) []string {
-	var list []string
-	for _, l := range r.Read(0).Lines {
+// texts formats lines as "kind text".
+func texts(lines []tail.Line) (list []string) {
+	for _, l := range lines {
 		list = append(list, string(l.Kind)+" "+l.Text)
 	}
 	return list
 }
+
+// tailOf returns the lines of a run that no manager has.
+func tailOf(r *run) []string { return texts(r.status.ring.Read(0).Lines) }
 
 // book is an in-memory reminder book.
 type book struct {
@@ -272,23 +320,46 @@ func (f engineFunc) Open(ctx context.Context, o agent.SessionOptions) (agent.Ses
 	return f(ctx, o)
 }
 
-// rude is a session that ignores interrupts and its context until it is closed.
-type rude struct {
-	once   sync.Once
-	closed chan struct{}
+// opening gives a harness that engine.
+func opening(open engineFunc) func(*Options) { return func(o *Options) { o.Engine = open } }
+
+// telling is a session whose turn is a list of events. Without one it is rude: it ignores interrupts and its context
+// until it is closed.
+type telling struct {
+	events  []agent.Event
+	once    sync.Once
+	closed  chan struct{}
+	closing error // the error of Close
 }
 
-func (s *rude) ID() string { return "11111111-2222-4333-8444-555555555555" }
+// tells gives a harness an engine of such sessions.
+func tells(events ...agent.Event) func(*Options) {
+	return opening(func(_ context.Context, o agent.SessionOptions) (agent.Session, error) {
+		for _, ev := range events {
+			if r, is := ev.(agent.Result); is && o.Hooks.Charge != nil {
+				o.Hooks.Charge(agent.Charge{Used: r.Usage})
+			}
+		}
+		return &telling{events: events, closed: make(chan struct{})}, nil
+	})
+}
 
-func (s *rude) Send(context.Context, agent.Message) iter.Seq2[agent.Event, error] {
+func (s *telling) ID() string { return "11111111-2222-4333-8444-555555555555" }
+
+func (s *telling) Send(context.Context, agent.Message) iter.Seq2[agent.Event, error] {
 	return func(yield func(agent.Event, error) bool) {
-		if yield(agent.Text{Delta: "la la la\n"}, nil) {
+		for _, ev := range s.events {
+			if !yield(ev, nil) {
+				return
+			}
+		}
+		if len(s.events) == 0 && yield(agent.Text{Delta: "la la la\n"}, nil) {
 			<-s.closed
 			yield(nil, fmt.Errorf("the process is gone"))
 		}
 	}
 }
 
-func (s *rude) Interrupt(context.Context) error                 { return nil }
-func (s *rude) Configure(context.Context, agent.Settings) error { return nil }
-func (s *rude) Close() error                                    { s.once.Do(func() { close(s.closed) }); return nil }
+func (s *telling) Interrupt(context.Context) error                 { return nil }
+func (s *telling) Configure(context.Context, agent.Settings) error { return nil }
+func (s *telling) Close() error                                    { s.once.Do(func() { close(s.closed) }); return s.closing }

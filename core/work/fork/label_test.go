@@ -6,18 +6,18 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"testing/synctest"
 
-	"ollimbot/core/base/tail"
 	"ollimbot/core/base/testkit"
 	"ollimbot/core/safety/audit"
 	"ollimbot/core/safety/label"
 	"ollimbot/routines"
 )
 
+// audited gives a harness an audit log.
+func audited(o *Options) { o.Audit = audit.New(audit.Options{Dir: o.Dir}) }
+
 // The sources of a run's label, and what inherits it.
 func TestARunPassesItsLabelOn(t *testing.T) {
-	isolated := func(t *routines.Task) { t.Isolated = true }
 	for name, c := range map[string]struct {
 		main   label.Label // of the main session
 		starts label.Label // of the job
@@ -30,17 +30,12 @@ func TestARunPassesItsLabelOn(t *testing.T) {
 		"a webhook, also branched":   {"mail → update", "webhook build", task(), "webhook build"},
 		"isolated from conversation": {"mail → update", "", task(isolated), ""},
 	} {
-		synctest.Test(t, func(t *testing.T) {
-			h := newHarness(t)
-			h.o.Audit = audit.New(audit.Options{Dir: h.dir})
-			h.m = h.manager()
-			defer h.serve()()
+		served(t, func(t *testing.T, h *harness) {
 			testkit.Must(t, h.o.Sessions.SaveMain(h.o.now(), "main-1"))
 			testkit.Must(t, h.o.Sessions.Labels().Read(h.o.now(), "main-1", c.main))
 			j := playing(c.task, "call ping_user {\"message\": \"Look.\"}", "call report_updates {\"message\": \"I looked.\"}", "stop")
 			j.Label = c.starts
-			v, err := h.m.Do(t.Context(), j)
-			testkit.Must(t, err)
+			v := h.done(j)
 			ran := c.want.Via("run " + v.ID)
 			if v.Label != c.want || v.Pings != 1 || v.Reports != 1 {
 				t.Errorf("%s: the run is %+v", name, v)
@@ -63,7 +58,7 @@ func TestARunPassesItsLabelOn(t *testing.T) {
 			if c.want == "" != (len(list) == 0) || len(list) > 0 && (len(list) != 1 || list[0].Detail != string(c.want)+" → this run" || list[0].Subject != c.task.ID) {
 				t.Errorf("%s: the audit log says %+v", name, list)
 			}
-		})
+		}, audited)
 	}
 }
 
@@ -71,18 +66,13 @@ func TestARunPassesItsLabelOn(t *testing.T) {
 // the run nor a reply that continues its session is.
 func TestARunThatReadsUntrustedTextOnTheWayIsLimitedFromThere(t *testing.T) {
 	for trusted, note := range map[bool]string{false: textLabeled, true: textTrusted} {
-		synctest.Test(t, func(t *testing.T) {
-			h := newHarness(t)
-			h.o.Audit = audit.New(audit.Options{Dir: h.dir})
-			h.m = h.manager()
-			defer h.serve()()
+		served(t, func(t *testing.T, h *harness) {
 			j := playing(task(),
 				`ask Write {"file_path":"notes.txt","content":"before"}`, `call ping_user {"message":"Look."}`,
 				`ask WebFetch {"url":"https://example.com"}`,
 				`ask Write {"file_path":"notes.txt","content":"after"}`, `call report_updates {"message":"I looked."}`)
 			j.Allowed, j.Trusted = []string{"Write", "WebFetch"}, trusted
-			v, err := h.m.Do(t.Context(), j)
-			testkit.Must(t, err)
+			v := h.done(j)
 			const web label.Label = "web page"
 			ran := web.Via("run " + v.ID)
 			if v.Label != web || v.Trusted != trusted || h.posts[0].Label != "" {
@@ -100,37 +90,24 @@ func TestARunThatReadsUntrustedTextOnTheWayIsLimitedFromThere(t *testing.T) {
 				list[0].Subject != j.Task.ID || list[0].Detail != "web page → this run" {
 				t.Errorf("the audit log says %+v", list)
 			}
-			page, _ := h.m.Tail(v.ID, 0)
-			var notes, refusals []string
-			for _, l := range page.Lines {
-				switch {
-				case strings.Contains(l.Text, "untrusted"):
-					notes = append(notes, l.Text)
-				case l.Kind == tail.Refuse:
-					refusals = append(refusals, l.Text)
-				}
+			lines := h.lines(v.ID)
+			refused := slices.ContainsFunc(lines, func(l string) bool { return strings.HasPrefix(l, "refuse Write") })
+			if !slices.Contains(lines, "note "+fmt.Sprintf(note, web)) || refused == trusted {
+				t.Errorf("trusted %v: the tail is %q", trusted, lines)
 			}
-			if want := fmt.Sprintf(note, web); !slices.Contains(notes, want) {
-				t.Errorf("the tail says %q, want %q", notes, want)
-			}
-			if refused := len(notes)+len(refusals) > 1; refused == trusted {
-				t.Errorf("trusted %v: refused is %q, and %q", trusted, refusals, notes)
-			}
-		})
+		}, audited)
 	}
 }
 
 func TestALabelThatCannotBeSavedLimitsTheRunAllTheSame(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		h := newHarness(t)
+	served(t, func(t *testing.T, h *harness) {
 		h.troubles = []string{"the label of a run's session was not recorded"}
 		testkit.Must(t, os.MkdirAll(h.dir.Path("state/.session_labels.lock"), 0o700)) // blocks the lock
-		defer h.serve()()
 		j := playing(task(), `call ping_user {"message":"Look."}`, `call report_updates {"message":"I looked."}`)
 		j.Label = "webhook build"
-		v, err := h.m.Do(t.Context(), j)
-		if ran := j.Label.Via("run " + v.ID); err != nil || v.Label != j.Label || h.posts[0].Label != ran || h.o.Updates.Peek()[0].Label != ran.Via("update") {
-			t.Errorf("%+v, %v; the ping is %+v", v, err, h.posts)
+		v := h.done(j)
+		if ran := j.Label.Via("run " + v.ID); v.Label != j.Label || h.posts[0].Label != ran || h.o.Updates.Peek()[0].Label != ran.Via("update") {
+			t.Errorf("%+v; the ping is %+v", v, h.posts)
 		}
 	})
 }

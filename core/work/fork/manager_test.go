@@ -4,9 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -16,6 +16,8 @@ import (
 	"ollimbot/core/agent"
 	"ollimbot/core/agent/script"
 	"ollimbot/core/base/testkit"
+	"ollimbot/core/safety/label"
+	"ollimbot/core/talk/post"
 	"ollimbot/routines"
 )
 
@@ -24,7 +26,7 @@ func titled(title string) routines.Task {
 }
 
 // states formats the views as "title state", with the position in the queue.
-func states(m *Manager) []string {
+func states(m *Manager) string {
 	var list []string
 	for _, v := range m.Views() {
 		s := v.Title + " " + string(v.State)
@@ -33,491 +35,308 @@ func states(m *Manager) []string {
 		}
 		list = append(list, s)
 	}
-	return list
+	return strings.Join(list, ", ")
 }
 
 func TestRunsStartInOrderAndNoMoreThanTheLimitAtOnce(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		h := newHarness(t)
-		h.limits.MaxRunning = 2
-		stop := h.serve()
-		defer stop()
-		var wg sync.WaitGroup
-		for i := range 5 {
-			wg.Go(func() {
-				if _, err := h.m.Do(t.Context(), playing(titled(fmt.Sprint("task ", i)), "wait 1m")); err != nil {
-					t.Error(err)
-				}
-			})
-			synctest.Wait()
-		}
-		want := []string{"task 0 running", "task 1 running", "task 2 waiting 1", "task 3 waiting 2", "task 4 waiting 3"}
-		if diff := cmp.Diff(want, states(h.m)); diff != "" {
-			t.Error(diff)
-		}
-		time.Sleep(61 * time.Second)
-		synctest.Wait()
-		got := states(h.m)
-		if diff := cmp.Diff([]string{"task 2 running", "task 3 running", "task 4 waiting 1"}, got[:3]); diff != "" {
-			t.Error(diff)
-		}
-		wg.Wait()
-		for _, s := range states(h.m) {
-			if !strings.HasSuffix(s, " done") {
-				t.Errorf("after all: %s", s)
-			}
-		}
-	})
-}
-
-func TestWithoutALimitFourRunsRunAtOnce(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		h := newHarness(t)
-		defer h.serve()()
-		var wg sync.WaitGroup
-		defer wg.Wait()
-		for i := range 6 {
-			wg.Go(func() { _, _ = h.m.Do(t.Context(), playing(titled(fmt.Sprint("task ", i)), "wait 1m")) })
-		}
-		synctest.Wait()
-		if running, waiting := Count(h.m.Views()); running != 4 || waiting != 2 {
-			t.Errorf("%d run and %d wait, want 4 and 2", running, waiting)
-		}
-	})
-}
-
-func TestAWaitingRunWhoseCallerLeavesNeverStarts(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		h := newHarness(t)
-		job := playing(task(), "stop")
-		job.Prompt = func(context.Context) string { t.Error("it started"); return "" }
-		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-		defer cancel()
-		v, err := h.m.Do(ctx, job)
-		if !errors.Is(err, ErrStopping) || v.State != Interrupted || len(h.m.Views()) != 0 {
-			t.Errorf("got %s, %v; the queue is %v", v.State, err, states(h.m))
-		}
-	})
-}
-
-func TestTheTailEndsWithTheStateAndTheReason(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		h := newHarness(t)
-		defer h.serve()()
-		v, err := h.m.Do(t.Context(), playing(task(), "say hello"))
-		testkit.Must(t, err)
-		page, _ := h.m.Tail(v.ID, 0)
-		if last := page.Lines[len(page.Lines)-1]; last.Text != "done" {
-			t.Errorf("the last line is %q", last.Text)
-		}
-		v, _ = h.m.Do(t.Context(), playing(task(), "fail no more credit"))
-		page, _ = h.m.Tail(v.ID, 0)
-		if last := page.Lines[len(page.Lines)-1]; v.Error == "" || last.Text != "failed: "+v.Error {
-			t.Errorf("the last line is %q, the error %q", last.Text, v.Error)
-		}
-	})
-}
-
-func TestTheMomentWithoutRunsIsToldOnce(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var at []time.Duration
-		began := time.Now()
-		h := newHarness(t, func(o *Options) { o.Idle = func() { at = append(at, time.Since(began).Truncate(time.Minute)) } })
-		h.limits.MaxRunning = 2
-		defer h.serve()()
-		var wg sync.WaitGroup
-		for _, wait := range []string{"wait 1m", "wait 5m", "wait 10m"} { // the third waits for the first
-			wg.Go(func() { _, _ = h.m.Do(t.Context(), playing(titled(wait), wait)) })
-			synctest.Wait()
-		}
-		wg.Wait()
-		if diff := cmp.Diff([]time.Duration{11 * time.Minute}, at); diff != "" {
-			t.Error(diff)
-		}
-	})
-}
-
-func TestARaisedLimitStartsWaitingRunsWithoutAnEndOfAnother(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		h := newHarness(t)
-		h.limits.MaxRunning = 1
-		defer h.serve()()
-		var wg sync.WaitGroup
-		for i := range 2 {
-			wg.Go(func() { _, _ = h.m.Do(t.Context(), playing(titled(fmt.Sprint(i)), "wait 10m")) })
-			synctest.Wait()
-		}
-		h.set(func() { h.limits.MaxRunning = 2 })
-		time.Sleep(lookAgain + time.Second)
-		synctest.Wait()
-		if diff := cmp.Diff([]string{"0 running", "1 running"}, states(h.m)); diff != "" {
-			t.Error(diff)
-		}
-		wg.Wait()
-	})
-}
-
-func TestThePromptIsBuiltWhenTheRunStartsNotWhenItIsQueued(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		h := newHarness(t)
-		h.limits.MaxRunning = 1
-		defer h.serve()()
-		begin := time.Now()
-		var built time.Duration
-		var sawBusy bool
-		var wg sync.WaitGroup
-		wg.Go(func() { _, _ = h.m.Do(t.Context(), playing(task(), "wait 5m")) })
-		synctest.Wait()
-		wg.Go(func() {
-			j := playing(task(), "stop")
-			j.Prompt = func(context.Context) string {
-				built = time.Since(begin)
-				sawBusy, _ = h.Busy()
-				return "hello"
-			}
-			_, _ = h.m.Do(t.Context(), j)
-		})
-		synctest.Wait()
-		h.set(func() { h.busy = true })
-		wg.Wait()
-		if built < 5*time.Minute || !sawBusy {
-			t.Errorf("built after %s, busy %v; want the state of the start, five minutes later", built, sawBusy)
-		}
-	})
-}
-
-func TestStoppingARunEndsTheBuildingOfItsPrompt(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		h := newHarness(t)
-		defer h.serve()()
-		var wg sync.WaitGroup
-		wg.Go(func() {
-			j := playing(task(), "stop")
-			j.Prompt = func(ctx context.Context) string {
-				<-ctx.Done()
-				return "hello"
-			}
-			_, _ = h.m.Do(t.Context(), j)
-		})
-		synctest.Wait()
-		begin := time.Now()
-		testkit.Must(t, h.m.Stop(h.m.Views()[0].ID))
-		wg.Wait()
-		if v := h.m.Views()[0]; v.State != Stopped || time.Since(begin) > time.Second {
-			t.Errorf("the run is %s after %s", v.State, time.Since(begin))
-		}
-	})
-}
-
-func TestStoppingAWaitingRunTakesItOutOfTheQueue(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		h := newHarness(t)
-		h.limits.MaxRunning = 1
-		defer h.serve()()
-		var wg sync.WaitGroup
-		wg.Go(func() { _, _ = h.m.Do(t.Context(), playing(titled("first"), "wait 1m")) })
-		synctest.Wait()
-		wg.Go(func() {
-			v, err := h.m.Do(t.Context(), playing(titled("second"), "say never"))
-			if err != nil || v.State != Stopped {
-				t.Errorf("got %s, %v; want stopped and no error", v.State, err)
-			}
-		})
-		synctest.Wait()
-		testkit.Must(t, h.m.Stop(h.m.Views()[1].ID))
-		synctest.Wait()
-		if diff := cmp.Diff([]string{"first running", "second stopped"}, states(h.m)); diff != "" {
-			t.Error(diff)
-		}
-		wg.Wait()
-		if n := len(h.sent()); n != 0 {
-			t.Errorf("%d notices; the user stopped it and knows", n)
-		}
-	})
-}
-
-func TestStoppingARunningRunInterruptsItAtOnce(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		h := newHarness(t)
-		defer h.serve()()
-		var wg sync.WaitGroup
-		begin := time.Now()
-		wg.Go(func() {
-			v, err := h.m.Do(t.Context(), playing(task(), "say begun", "wait 20m", "say never"))
-			if err != nil || v.State != Stopped {
-				t.Errorf("got %s, %v; want stopped and no error", v.State, err)
-			}
-		})
-		time.Sleep(time.Minute)
-		testkit.Must(t, h.m.Stop(h.m.Views()[0].ID))
-		wg.Wait()
-		if d := time.Since(begin); d > time.Minute+time.Second {
-			t.Errorf("took until %s", d)
-		}
-		id := h.m.Views()[0].ID
-		if err := h.m.Stop(id); err == nil || !strings.Contains(err.Error(), "already ended") {
-			t.Errorf("stop of a finished run: %v", err)
-		}
-		if err := h.m.Stop("ffffffff"); err == nil || !strings.Contains(err.Error(), "no run ffffffff") {
-			t.Errorf("stop of an unknown run: %v", err)
-		}
-	})
-}
-
-func TestASessionThatIgnoresTheInterruptIsClosedAfterTenSeconds(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		h := newHarness(t, func(o *Options) {
-			o.Engine = engineFunc(func(context.Context, agent.SessionOptions) (agent.Session, error) {
-				return &rude{closed: make(chan struct{})}, nil
-			})
-		})
-		defer h.serve()()
-		begin := time.Now()
-		var wg sync.WaitGroup
-		wg.Go(func() {
-			if v, err := h.m.Do(t.Context(), playing(task())); err != nil || v.State != Stopped {
-				t.Errorf("got %s, %v", v.State, err)
-			}
-		})
-		synctest.Wait()
-		testkit.Must(t, h.m.Stop(h.m.Views()[0].ID))
-		wg.Wait()
-		if d := time.Since(begin); d != grace {
-			t.Errorf("ended after %s, want %s", d, grace)
-		}
-	})
-}
-
-func TestASessionThatIgnoresTheInterruptDoesNotHoldTheProgramUp(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		h := newHarness(t, func(o *Options) {
-			o.Engine = engineFunc(func(context.Context, agent.SessionOptions) (agent.Session, error) {
-				return &rude{closed: make(chan struct{})}, nil
-			})
-		})
-		stop := h.serve()
-		var wg sync.WaitGroup
-		wg.Go(func() {
-			if _, err := h.m.Do(t.Context(), playing(task())); !errors.Is(err, ErrStopping) {
-				t.Errorf("the run ended with %v, want ErrStopping", err)
-			}
-		})
-		synctest.Wait()
-		begin := time.Now()
-		stop()
-		wg.Wait()
-		if d := time.Since(begin); d != partingGrace {
-			t.Errorf("ended after %s, want %s", d, partingGrace)
-		}
-	})
-}
-
-func TestShutdownDropsWaitingRunsAndInterruptsRunningOnes(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		h := newHarness(t)
-		h.limits.MaxRunning = 1
-		stop := h.serve()
-		var wg sync.WaitGroup
-		for i := range 2 {
-			wg.Go(func() {
-				if _, err := h.m.Do(context.Background(), playing(titled(fmt.Sprint(i)), "wait 20m")); !errors.Is(err, ErrStopping) {
-					t.Errorf("run %d: %v, want ErrStopping", i, err)
-				}
-			})
-			synctest.Wait()
-		}
-		begin := time.Now()
-		stop()
-		if d := time.Since(begin); d > grace {
-			t.Errorf("stopping took %s", d)
-		}
-		wg.Wait()
-		if _, err := h.m.Do(context.Background(), playing(task())); !errors.Is(err, ErrStopping) {
-			t.Errorf("a job after the end: %v", err)
-		}
-		if len(h.sent()) != 0 {
-			t.Error("a shutdown is no failure that the user is told of")
-		}
-		views, err := Ledger(h.dir, 10)
-		if err != nil || len(views) != 1 || views[0].State != Interrupted {
-			t.Errorf("ledger: %v, %v; want the one that ran, interrupted", views, err)
-		}
-	})
-}
-
-func TestTheCallersEndStopsARunLikeAShutdown(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		h := newHarness(t)
-		defer h.serve()()
-		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-		defer cancel()
-		v, err := h.m.Do(ctx, playing(task(), "wait 20m"))
-		if !errors.Is(err, ErrStopping) || v.State != Interrupted {
-			t.Errorf("got %s, %v", v.State, err)
-		}
-	})
-}
-
-func TestATimeoutTellsTheUserByTitleAndIsNoError(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		h := newHarness(t)
-		h.limits.Timeout = 30 * time.Minute
-		defer h.serve()()
-		begin := time.Now()
-		v, err := h.m.Do(t.Context(), playing(titled("Email sweep"), "wait 1h"))
-		if err != nil || v.State != TimedOut {
-			t.Fatalf("got %s, %v; want timed out and no error", v.State, err)
-		}
-		if d := time.Since(begin); d != 30*time.Minute {
-			t.Errorf("ended after %s", d)
-		}
-		posts := h.sent()
-		if len(posts) != 1 || posts[0].Text != "Email sweep timed out after 30 minutes." || !posts[0].Small {
-			t.Errorf("posts: %+v", posts)
-		}
-		if strings.Contains(posts[0].Text, v.TaskID) {
-			t.Error("the user was told an id")
-		}
-	})
-}
-
-func TestAFailureTellsTheUserAndIsAnError(t *testing.T) {
-	tests := map[string]struct {
-		engine agent.Engine
-		job    Job
-		want   string
+	for name, c := range map[string]struct {
+		limit, raised int
+		waits         string // of the runs, whose titles are a, b and so on
+		want, later   string // the first views, and those after that time
+		after, idle   time.Duration
 	}{
-		"an error result": {nil, playing(task(), "say x", "fail no more credit"), "no more credit"},
-		"a broken script": {nil, playing(task(), "dance"), "script line 1"},
-		"a panic of the engine": {engineFunc(func(context.Context, agent.SessionOptions) (agent.Session, error) {
-			panic("wire crossed")
-		}), playing(task()), "wire crossed"},
-		"a session that cannot be opened": {engineFunc(func(context.Context, agent.SessionOptions) (agent.Session, error) {
-			return nil, errors.New("claude is not installed")
-		}), playing(task()), "claude is not installed"},
+		"two": {
+			2, 2, "1 1 1 1 1", "a running, b running, c waiting 1, d waiting 2, e waiting 3", "c running, d running, e waiting 1", 61 * time.Second, 3 * time.Minute,
+		},
+		"four, without a limit": {
+			0, 0, "1 1 1 1 1 1", "a running, b running, c running, d running, e waiting 1, f waiting 2", "e running, f running", 61 * time.Second, 2 * time.Minute,
+		},
+		"a limit that is raised":     {1, 2, "9 9", "a running, b waiting 1", "a running, b running", lookAgain, 9 * time.Minute},
+		"a long one beside short":    {2, 2, "1 5 9", "a running, b running, c waiting 1", "b running, c running", 61 * time.Second, 10 * time.Minute},
+		"a limit that is not raised": {1, 1, "9 9", "a running, b waiting 1", "a running, b waiting 1", 3 * lookAgain, 18 * time.Minute},
+	} {
+		t.Run(name, func(t *testing.T) {
+			began := time.Now()
+			var idle []time.Duration
+			served(t, func(t *testing.T, h *harness) {
+				began, h.limits.MaxRunning = time.Now(), c.limit
+				limit := c.limit
+				if limit == 0 {
+					limit = defaultRunning
+				}
+				var ends []func() (View, error)
+				for i, wait := range strings.Fields(c.waits) {
+					if place := h.m.Place(); place != max(0, i-limit+1) {
+						t.Errorf("run %d has the place %d", i, place)
+					}
+					ends = append(ends, h.start(playing(titled(string(rune('a'+i))), "wait "+wait+"m")))
+				}
+				running, waiting := Count(h.m.Views())
+				if got := states(h.m); got != c.want || running != strings.Count(got, "running") || waiting != strings.Count(got, "waiting") {
+					t.Errorf("at first %s: %d run, %d wait", got, running, waiting)
+				}
+				h.set(func() { h.limits.MaxRunning = c.raised })
+				time.Sleep(c.after)
+				synctest.Wait()
+				if got := states(h.m); !strings.HasPrefix(got, c.later) {
+					t.Errorf("later %s", got)
+				}
+				for _, end := range ends {
+					if v, err := end(); v.State != Done || err != nil {
+						t.Errorf("%s is %s in the end: %v", v.Title, v.State, err)
+					}
+				}
+				if !slices.Equal(idle, []time.Duration{c.idle}) {
+					t.Errorf("without runs after %v", idle)
+				}
+			}, func(o *Options) {
+				o.Idle = func() { idle = append(idle, time.Since(began).Truncate(time.Minute)) }
+			})
+		})
 	}
-	for name, tt := range tests {
+}
+
+func TestWhoEndsARunDecidesHowItEnds(t *testing.T) {
+	const user, caller, program = "the user", "its caller", "the program"
+	for _, c := range []struct {
+		what, by string
+		state    State
+		took     time.Duration
+		ledger   State // empty if the run is not in the ledger
+	}{
+		{"waiting", user, Stopped, 0, Stopped},
+		{"waiting", caller, Interrupted, 0, ""}, // it never starts
+		{"waiting", program, Interrupted, 0, ""},
+		{"prompt", user, Stopped, 0, Stopped},
+		{"prompt", caller, Interrupted, 0, Interrupted},
+		{"prompt", program, Interrupted, 0, Interrupted},
+		{"running", user, Stopped, 0, Stopped},
+		{"running", caller, Interrupted, 0, Interrupted},
+		{"running", program, Interrupted, 0, Interrupted},
+		{"rude", user, Stopped, grace, Stopped},
+		{"rude", caller, Interrupted, partingGrace, Interrupted},
+		{"rude", program, Interrupted, partingGrace, Interrupted},
+	} {
+		t.Run(c.what+", ended by "+c.by, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				h := newHarness(t)
+				stop := h.serve()
+				j := playing(titled("second"), "say begun", "wait 20m", "say never")
+				switch c.what {
+				case "waiting":
+					h.limits.MaxRunning = 1
+					defer h.start(playing(titled("first"), "wait 1h"))()
+					j.Prompt = func(context.Context) string { t.Error("it started"); return "" }
+				case "prompt":
+					j.Prompt = func(ctx context.Context) string { <-ctx.Done(); return "hello" }
+				case "rude":
+					tells()(&h.m.o)
+				}
+				ctx, leave := context.WithCancel(context.Background())
+				defer leave()
+				var v View
+				var err error
+				ended := make(chan time.Time, 1)
+				go func() { v, err = h.m.Do(ctx, j); ended <- time.Now() }()
+				time.Sleep(time.Minute)
+				views, begin := h.m.Views(), time.Now()
+				id := views[len(views)-1].ID
+				switch c.by {
+				case user:
+					testkit.Must(t, h.m.Stop(id))
+					testkit.Must(t, h.m.Stop(id)) // pressed twice
+				case caller:
+					leave()
+				default:
+					stop()
+				}
+				if took := (<-ended).Sub(begin); took != c.took || v.ID != id || v.State != c.state ||
+					errors.Is(err, ErrStopping) != (c.state == Interrupted) || (err == nil) != (c.state == Stopped) {
+					t.Errorf("after %s it is %s, %v", took, v.State, err)
+				}
+				said := slices.Contains(h.lines(id), "note "+textStopping)
+				if begun := c.what != "waiting"; said != (begun && c.by == user) || slices.Contains(h.lines(id), "text never") {
+					t.Errorf("the tail is %q", h.lines(id))
+				}
+				if err := h.m.Stop(id); c.by == user && (err == nil || err.Error() != "second has already ended") {
+					t.Errorf("it can be stopped again: %v", err)
+				}
+				if err := h.m.Stop("ffffffff"); err == nil || !strings.Contains(err.Error(), "no run ffffffff") {
+					t.Errorf("an unknown run is stopped: %v", err)
+				}
+				if shown := strings.Contains(states(h.m), "second "+string(c.state)); shown != (c.ledger != "") ||
+					c.what == "waiting" && c.by != program && !strings.HasPrefix(states(h.m), "first running") {
+					t.Errorf("shown are %s", states(h.m))
+				}
+				stop()
+				if _, err := h.m.Do(context.Background(), playing(task())); !errors.Is(err, ErrStopping) {
+					t.Errorf("a job after the end: %v", err)
+				}
+				if got, _, err := Find(h.dir, id); got.State != c.ledger || err != nil || len(h.sent()) != 0 {
+					t.Errorf("in the ledger it is %q, %v; sent %+v", got.State, err, h.sent())
+				}
+			})
+		})
+	}
+}
+
+// Its messages are nothing to continue, and its user gets one short line.
+func TestHowARunFailsIsSaidOnceAndTheNextOneRuns(t *testing.T) {
+	ping := `call ping_user {"message":"hi"}`
+	fails := func(err error) func(*Options) {
+		return opening(func(context.Context, agent.SessionOptions) (agent.Session, error) { return nil, err })
+	}
+	for name, c := range map[string]struct {
+		engine func(*Options)
+		lines  []string
+		why    string
+		log    []string
+	}{
+		"a timeout":           {lines: []string{ping, "wait 1h"}, why: "timed out after 20 minutes"},
+		"a timeout of one":    {engine: tells(), why: "timed out after 20 minutes"},
+		"an error":            {lines: []string{ping, "say x", "fail no more credit"}, why: "no more credit"},
+		"many lines":          {engine: tells(agent.Result{IsError: true, Text: "no\ncredit"}), why: "no credit"},
+		"a long text":         {engine: tells(agent.Result{IsError: true, Text: strings.Repeat("y", 400)}), why: strings.Repeat("y", 299) + "…"},
+		"no reason":           {engine: tells(agent.Result{IsError: true}), why: textNoReason},
+		"no result":           {engine: tells(agent.Text{Delta: "and then"}), why: textNoResult},
+		"a hook that ends it": {engine: tells(agent.Result{Stopped: "too dear"}), why: "too dear"},
+		"its own interrupt":   {engine: tells(agent.Result{Interrupted: true}), why: errInterrupted.Error()},
+		"a broken script":     {lines: []string{"dance"}, why: "script line 1"},
+		"no session":          {engine: fails(errors.New("claude is not installed")), why: "open a session: claude is not installed"},
+		"a panic": {
+			engine: opening(func(context.Context, agent.SessionOptions) (agent.Session, error) { panic("wire crossed") }),
+			why:    "wire crossed", log: []string{"background run panicked"},
+		},
+	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				h := newHarness(t, func(o *Options) {
-					if tt.engine != nil {
-						o.Engine = tt.engine
-					}
-				})
-				if tt.want == "wire crossed" {
-					h.troubles = []string{"background run panicked"}
+				h := remembering(t)
+				h.troubles, h.limits.Timeout = c.log, 20*time.Minute
+				if c.engine != nil {
+					c.engine(&h.m.o)
 				}
 				defer h.serve()()
 				begin := time.Now()
-				v, err := h.m.Do(t.Context(), tt.job)
-				if err == nil || v.State != Failed || !strings.Contains(v.Error, tt.want) {
-					t.Fatalf("got %s %q, %v; want failed with %q", v.State, v.Error, err, tt.want)
+				v, err := h.m.Do(t.Context(), playing(titled("Email sweep"), c.lines...))
+				took, state, said, atOnce := time.Since(begin), Failed, "Email sweep failed: "+v.Error, true
+				if strings.HasPrefix(c.why, "timed out") {
+					state, said, atOnce = TimedOut, "Email sweep "+c.why+".", false
 				}
-				if time.Since(begin) > 4*time.Second {
-					t.Error("it was tried again; only an open that timed out is")
+				if v.State != state || (err == nil) != (state == TimedOut) || !strings.Contains(v.Error, c.why) || len(v.Error) > 310 ||
+					atOnce != (took < 4*time.Second) || !atOnce && took != 20*time.Minute {
+					t.Fatalf("after %s it is %s: %q, %v", took, v.State, v.Error, err)
 				}
-				posts := h.sent()
-				if len(posts) != 1 || !strings.HasPrefix(posts[0].Text, "Email sweep failed: ") || !posts[0].Small {
-					t.Errorf("posts: %+v", posts)
+				want := []post.Post{{Nonce: v.ID + "-end", Text: said, Small: true, Source: "Email sweep", Kind: post.KindNews, Cause: "Email sweep"}}
+				if diff := cmp.Diff(want, h.sent()[v.Pings:]); diff != "" || h.tokens() < 5-float64(v.Pings) {
+					t.Errorf("%v tokens are left, the user gets\n%s", h.tokens(), diff)
 				}
-				if h.tokens() != 5 {
-					t.Errorf("%v tokens left; a notice costs none", h.tokens())
+				lines := h.lines(v.ID)
+				if last := lines[len(lines)-1]; last != fmt.Sprintf("error %s: %s", state, v.Error) || name == "no result" && lines[0] != "text and then" {
+					t.Errorf("the tail is %q", lines)
 				}
-				// The manager continues.
+				if _, err := h.dir.Read("state/fork_messages.json"); !errors.Is(err, fs.ErrNotExist) {
+					t.Errorf("its messages were recorded: %v", err)
+				}
 				h.m.o.Engine = script.New(script.Options{})
-				if v, err := h.m.Do(t.Context(), playing(task(), "say fine")); err != nil || v.State != Done {
-					t.Errorf("the next run: %s, %v", v.State, err)
+				if lines := h.lines(h.done(playing(task(), "say fine")).ID); !slices.Equal(lines, []string{"text fine", "note done"}) {
+					t.Errorf("the next run says %q", lines)
 				}
 			})
 		})
 	}
+}
+
+func TestThePromptIsBuiltWhenTheRunStartsNotWhenItIsQueued(t *testing.T) {
+	served(t, func(t *testing.T, h *harness) {
+		h.limits.MaxRunning = 1
+		begin := time.Now()
+		defer h.start(playing(task(), "wait 5m"))()
+		j := playing(task(), "stop")
+		prompt := j.Prompt
+		j.Prompt = func(ctx context.Context) string {
+			if busy, _ := h.Busy(); time.Since(begin) != 5*time.Minute || !busy {
+				t.Errorf("built after %s, busy %v; want the state of the start, five minutes later", time.Since(begin), busy)
+			}
+			return prompt(ctx)
+		}
+		end := h.start(j)
+		h.set(func() { h.busy = true })
+		if v, err := end(); v.State != Done {
+			t.Errorf("%s, %v", v.State, err)
+		}
+	})
 }
 
 func TestTheRunsOfTheLastDayAreKnownAfterARestart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHarness(t)
-		end := func(id string, state State) {
-			v := View{ID: id, Title: id, State: state, Started: time.Now()}
-			if state != Running {
+		for i, c := range []struct {
+			state State
+			then  time.Duration
+		}{{Done, 23 * time.Hour}, {Failed, time.Hour}, {Running, time.Hour}, {Done, time.Hour}} {
+			v := View{ID: fmt.Sprintf("%08x", i+1), State: c.state, Started: time.Now()}
+			if !v.Live() {
 				v.Ended = time.Now()
 			}
 			testkit.Must(t, appendLedger(h.dir, v))
-			time.Sleep(time.Hour)
+			time.Sleep(c.then)
 		}
-		end("00000001", Done)
-		time.Sleep(22 * time.Hour)
-		end("00000002", Failed)
-		end("00000003", Running)
-		end("00000004", Done)
 		m := h.manager()
-		var got []string
-		for _, v := range m.Ended(time.Now().Add(-24 * time.Hour)) {
-			got = append(got, v.ID)
-		}
-		if want := []string{"00000002", "00000004"}; !slices.Equal(got, want) {
-			t.Errorf("%v, want %v", got, want)
-		}
-		if later := m.Ended(time.Now().Add(-90 * time.Minute)); len(later) != 1 || later[0].ID != "00000004" {
-			t.Errorf("%+v", later)
+		for since, want := range map[time.Duration]string{24 * time.Hour: "2 4 ", 3 * time.Hour: "2 4 ", 90 * time.Minute: "4 ", time.Minute: ""} {
+			if got := ids(m.Ended(time.Now().Add(-since))); got != want {
+				t.Errorf("within %s %sended", since, got)
+			}
 		}
 	})
 }
 
-func TestARunWithUntrustedInputSaysSoFromItsStart(t *testing.T) {
-	for trusted, note := range map[bool]string{false: textLabeled, true: textTrusted} {
-		synctest.Test(t, func(t *testing.T) {
-			h := newHarness(t)
-			defer h.serve()()
-			j := playing(task(), "stop")
-			j.Label, j.Trusted = "a webhook", trusted
-			v, err := h.m.Do(t.Context(), j)
-			if err != nil || v.Label != "a webhook" || v.Trusted != trusted {
-				t.Errorf("%+v, %v", v, err)
+func TestARunBeginsWithWhatIsSpecialAboutIt(t *testing.T) {
+	const hook label.Label = "a webhook"
+	at := time.Date(1999, 12, 31, 23, 0, 0, 0, time.UTC)
+	for name, c := range map[string]struct {
+		job  Job
+		want []string
+	}{
+		"nothing":               {Job{}, []string{"note done"}},
+		"untrusted input":       {Job{Label: hook}, []string{"note " + fmt.Sprintf(textLabeled, hook), "note done"}},
+		"untrusted, by trusted": {Job{Label: hook, Trusted: true}, []string{"note " + fmt.Sprintf(textTrusted, hook), "note done"}},
+		"late":                  {Job{Late: true, At: at}, []string{"note late: was due Fri 23:00", "note done"}},
+		"a note, a label and lateness": {
+			Job{Late: true, At: at, Label: hook, Note: "by hand"},
+			[]string{"note by hand", "note " + fmt.Sprintf(textLabeled, hook), "note late: was due Fri 23:00", "note done"},
+		},
+	} {
+		served(t, func(t *testing.T, h *harness) {
+			h.limits.Model = "opus"
+			j := playing(titled("Sweep"), "stop")
+			j.Label, j.Trusted, j.Late, j.At, j.Note = c.job.Label, c.job.Trusted, c.job.Late, c.job.At, c.job.Note
+			v := h.done(j)
+			if v.Label != j.Label || v.Trusted != j.Trusted || v.Late != j.Late || v.Title != "Sweep" || v.TaskID != j.Task.ID ||
+				v.Kind != routines.KindRoutine || v.Model != "opus" {
+				t.Errorf("%s: %+v", name, v)
 			}
-			page, _ := h.m.Tail(v.ID, 0)
-			if len(page.Lines) == 0 || page.Lines[0].Text != fmt.Sprintf(note, "a webhook") {
-				t.Errorf("the tail is %+v", page.Lines)
+			if diff := cmp.Diff(c.want, h.lines(v.ID)); diff != "" {
+				t.Errorf("%s: the tail is\n%s", name, diff)
 			}
 		})
 	}
-}
-
-func TestARunThatIsLateSaysSoAndKeepsItsTask(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		h := newHarness(t)
-		h.limits.Model = "opus"
-		defer h.serve()()
-		j := playing(titled("Sweep"), "stop")
-		j.Late, j.At = true, time.Now().Add(-time.Hour)
-		v, err := h.m.Do(t.Context(), j)
-		if err != nil || !v.Late || v.Title != "Sweep" || v.TaskID != j.Task.ID || v.Kind != routines.KindRoutine || v.Model != "opus" {
-			t.Errorf("%+v, %v", v, err)
-		}
-		page, _ := h.m.Tail(v.ID, 0)
-		if len(page.Lines) == 0 || page.Lines[0].Text != fmt.Sprintf(textLate, j.At.UTC().Format("Mon 15:04")) {
-			t.Errorf("the tail is %+v", page.Lines)
-		}
-	})
 }
 
 func TestTheNextProgramKnowsWhichRemindersARunHasUsedUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHarness(t)
 		stop := h.serve()
-		due := time.Now().Add(-time.Second).Truncate(time.Second)
-		begun := time.Now()
-		ran := func(id string, lines ...string) {
+		due, begun := time.Now().Add(-time.Second), time.Now()
+		ran := func(id string, lines ...string) (end func() (View, error)) {
 			j := playing(titled(id), lines...)
 			j.Task.ID, j.Reminder = id, &routines.Reminder{Task: j.Task, RunAt: due}
-			_, _ = h.m.Do(t.Context(), j) // the ledger has its outcome
+			return h.start(j)
 		}
-		ran("aaaaaaaa", "say done")
-		ran("bbbbbbbb", "fail no")
-		var wg sync.WaitGroup
-		wg.Go(func() { ran("cccccccc", "wait 20m") })
-		synctest.Wait()
+		_, _ = ran("aaaaaaaa", "say done")()
+		_, _ = ran("bbbbbbbb", "fail no")()
+		end := ran("cccccccc", "wait 20m")
 		stop()
-		wg.Wait()
+		_, _ = end()
 		testkit.Must(t, appendLedger(h.dir, View{ID: "0badc0de", TaskID: "dddddddd", State: Running, Due: due, Queued: begun}))
 		if h.m.UsedUp("aaaaaaaa", due, begun) {
 			t.Error("the program that ran it is not asked")
@@ -535,16 +354,14 @@ func TestTheNextProgramKnowsWhichRemindersARunHasUsedUp(t *testing.T) {
 }
 
 func TestARunThatFailsBecauseTheProgramEndsIsInterrupted(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		h := newHarness(t)
-		r := h.run(task())
-		stop := make(chan struct{})
-		r.stop = stop
-		r.begin(Limits{})
-		close(stop)
-		r.end(t.Context(), errors.New("the engine is gone"))
-		if s := r.status.snapshot().State; s != Interrupted || len(h.sent()) != 0 {
-			t.Errorf("%s, told %+v", s, h.sent())
-		}
-	})
+	h := newHarness(t)
+	r := h.run(task())
+	stop := make(chan struct{})
+	r.stop = stop
+	r.begin(Limits{})
+	close(stop)
+	r.end(t.Context(), errors.New("the engine is gone"))
+	if s := r.status.snapshot().State; s != Interrupted || len(h.sent()) != 0 {
+		t.Errorf("%s, told %+v", s, h.sent())
+	}
 }

@@ -50,9 +50,9 @@ func TestARunWhoseTurnComesPastTheCapIsNotBegun(t *testing.T) {
 		j := playing(task(), "stop")
 		j.Ticket = reserve(t, h, purse)
 		spend(t, h, purse, 1.5)
-		_, err := h.m.Do(t.Context(), j)
+		v, err := h.m.Do(t.Context(), j)
 		broke := new(NoMoneyError)
-		if !errors.As(err, &broke) || broke.Until.IsZero() || !strings.Contains(broke.Why, "$1.50 of your $1.00 cap") {
+		if v.State != Stopped || v.Error != "" || !errors.As(err, &broke) || broke.Until.IsZero() || !strings.Contains(broke.Why, "$1.50 of your $1.00 cap") {
 			t.Errorf("%v", err)
 		}
 		if list, err := Ledger(h.dir, 10); err != nil || len(list) != 0 || h.m.Place() != 0 {
@@ -103,6 +103,10 @@ func TestARunIsEndedBetweenItsRequestsWhenACapIsReached(t *testing.T) {
 		j := playing(task(), "stop")
 		j.Ticket = reserve(t, h, purse)
 		r := newRun(&h.o, j, make(chan struct{}))
+		unpriced := agent.Spending{Model: "claude-sonnet-5", Used: agent.Usage{OutputTokens: 1_000_000}} // the table has its price
+		if _, stop := r.options(Limits{TurnCap: 0.5}).Hooks.Afford(t.Context(), unpriced); !strings.Contains(stop, "turn_cap") {
+			t.Errorf("a request without a cost passes the limit of a turn: %q", stop)
+		}
 		hooks := r.options(Limits{}).Hooks
 		ask := func() string {
 			_, stop := hooks.Afford(t.Context(), agent.Spending{Used: agent.Usage{InputTokens: 1, CostUSD: 0.01}})
@@ -119,8 +123,29 @@ func TestARunIsEndedBetweenItsRequestsWhenACapIsReached(t *testing.T) {
 		if v := r.status.snapshot(); v.Usage.CostUSD != 1.25 || v.Usage.InputTokens != 10 {
 			t.Errorf("the run shows %+v", v.Usage)
 		}
-		if _, rows := purse.Books(time.Now()); len(rows) != 2 || rows[0].For != money.OfRun || rows[1].For != money.Subagent || rows[1].Run != r.id || rows[1].Task.ID != "a1b2c3d4" {
+		if _, rows := purse.Books(time.Now()); len(rows) != 2 || rows[0].For != money.OfRun ||
+			rows[1].For != money.Subagent || rows[1].Run != r.id || rows[1].Task.ID != "a1b2c3d4" {
 			t.Errorf("%+v", rows)
+		}
+	})
+}
+
+// A run is paid from its reservation, at the price of its model.
+func TestWhatARunUsesIsPaidFromItsTicket(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		used := agent.Usage{OutputTokens: 1, CostUSD: 0.05}
+		h := newHarness(t, tells(agent.Result{SessionID: "s-1", Usage: used}))
+		purse := paying(t, h, math.Inf(1))
+		defer h.serve()()
+		j := playing(task(), "stop")
+		j.Ticket = reserve(t, h, purse)
+		v := h.done(j)
+		if s := purse.State(h.o.now()); s.Today.Spent.Dollars() != used.CostUSD || s.Reserved <= 0 ||
+			v.Usage.CostUSD != used.CostUSD || purse.Run(v.ID).Dollars() != used.CostUSD {
+			t.Errorf("the run has used %+v; of what was set aside remains %+v", v.Usage, s)
+		}
+		if list, err := Ledger(h.dir, 1); err != nil || list[0].Usage != used {
+			t.Errorf("the ledger says %+v, %v", list, err)
 		}
 	})
 }

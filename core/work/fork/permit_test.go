@@ -2,20 +2,14 @@ package fork
 
 import (
 	"context"
-	"os"
-	"path/filepath"
-	"slices"
 	"strings"
-	"sync"
 	"testing"
-	"testing/synctest"
 
 	"github.com/google/go-cmp/cmp"
 
 	"ollimbot/core/agent"
-	"ollimbot/core/base/tail"
-	"ollimbot/core/base/testkit"
 	"ollimbot/core/safety/policy"
+	"ollimbot/core/storage/store/storetest"
 )
 
 // Hook and callback of a run decide alike, because engines allow some calls without the
@@ -79,21 +73,11 @@ func TestARunsCommandsHaveTheRightsOfTheRun(t *testing.T) {
 }
 
 func TestARunRecordsTheMarkdownThatItWrites(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var mu sync.Mutex
-		var commits []string
-		h := newHarness(t, func(o *Options) {
-			o.Guard = policy.New(policy.Options{Dir: o.Dir, Zone: o.Zone, Log: o.Log})
-			o.Commit = func(rel, message string) {
-				mu.Lock()
-				defer mu.Unlock()
-				commits = append(commits, rel+": "+message)
-			}
-		})
-		defer h.serve()()
+	var commits []string
+	served(t, func(t *testing.T, h *harness) {
 		// The script engine runs no tools, so the files already exist.
 		for _, name := range []string{"USER.md", "other.txt"} {
-			testkit.Must(t, os.WriteFile(filepath.Join(h.dir.Root(), name), []byte("x"), 0o600))
+			storetest.Put(t, h.dir, name, "x")
 		}
 		job := playing(task(),
 			`ask Write {"file_path":"USER.md","content":"x"}`,
@@ -102,18 +86,10 @@ func TestARunRecordsTheMarkdownThatItWrites(t *testing.T) {
 			`ask Write {"file_path":"routines/x.md","content":"no front matter"}`,
 			`say done`)
 		job.Allowed = []string{"Write"}
-		v, err := h.m.Do(t.Context(), job)
-		testkit.Must(t, err)
-		mu.Lock()
-		defer mu.Unlock()
+		v := h.done(job)
 		if diff := cmp.Diff([]string{"USER.md: auto: write USER.md"}, commits); diff != "" {
 			t.Error(diff)
 		}
-		page, _ := h.m.Tail(v.ID, 0)
-		for _, part := range []string{"write-protected", "routine-validator: "} {
-			if !slices.ContainsFunc(page.Lines, func(l tail.Line) bool { return strings.Contains(l.Text, part) }) {
-				t.Errorf("the tail does not tell of %q: %+v", part, page.Lines)
-			}
-		}
-	})
+		wants(t, "the tail", strings.Join(h.lines(v.ID), "\n"), "write-protected", "routine-validator: ")
+	}, func(o *Options) { o.Commit = func(rel, message string) { commits = append(commits, rel+": "+message) } })
 }

@@ -3,7 +3,7 @@ package fork
 import (
 	"context"
 	"errors"
-	"strings"
+	"slices"
 	"testing"
 	"testing/synctest"
 
@@ -12,13 +12,17 @@ import (
 	"ollimbot/core/work/budget"
 )
 
+const nine = "reminder a1b2c3d4 9:00"
+
+// of makes a run one of a fire.
+func of(fire string) func(*Job) { return func(j *Job) { j.Fire = fire } }
+
 // killed is a run for a fire that a kill has ended, and the run that repeats it.
-func (h *harness) killed(fire string) (first, second *run) {
+func (h *harness) killed() (first, second *run) {
 	h.t.Helper()
-	ofFire := func(j *Job) { j.Fire = fire }
-	first = h.run(task(), ofFire)
+	first = h.run(task(), of(nine))
 	testkit.Must(h.t, appendStart(h.dir, first.status.snapshot()))
-	return first, h.run(task(), ofFire)
+	return first, h.run(task(), of(nine))
 }
 
 // L5: six of 74 pings came twice in 100 kills.
@@ -26,7 +30,7 @@ func TestAPingIsNotSentAgainByTheRunThatRepeatsOneCutOff(t *testing.T) {
 	for name, send := range sendings {
 		synctest.Test(t, func(t *testing.T) {
 			h := newHarness(t)
-			first, second := h.killed("reminder a1b2c3d4 9:00")
+			first, second := h.killed()
 			if a := send(first, false); a.IsError {
 				t.Fatalf("%s: %+v", name, a)
 			}
@@ -37,6 +41,9 @@ func TestAPingIsNotSentAgainByTheRunThatRepeatsOneCutOff(t *testing.T) {
 			}
 			if state, reserved := h.o.Budget.State(h.m.o.now()); state.Whole() != 4 || reserved != 0 || len(h.o.Journal.Recent()) != 1 {
 				t.Errorf("%s: %v tokens, journal %+v", name, state.Available, h.o.Journal.Recent())
+			}
+			if lines, was := tailOf(second), tailOf(first); len(lines) != 1 || lines[0] != "ping not sent again: "+was[0][len("ping "):] {
+				t.Errorf("%s: the tail is %q", name, lines)
 			}
 			if reason := second.tools.stopRule(t.Context(), false); reason == "" {
 				t.Errorf("%s: the second run need not report what the first has sent", name)
@@ -54,7 +61,7 @@ func TestAPingCutOffWhileItWasSentHasTheSameNonceAndIsNotPaidAgain(t *testing.T)
 		synctest.Test(t, func(t *testing.T) {
 			h := newHarness(t)
 			h.drain(1)
-			first, _ := h.killed("reminder a1b2c3d4 9:00")
+			first, _ := h.killed()
 			hangs, nonces := make(chan struct{}), []string{}
 			h.poster = func(_ context.Context, p post.Post) (post.MessageID, error) {
 				testkit.Must(t, p.Begin())
@@ -64,7 +71,6 @@ func TestAPingCutOffWhileItWasSentHasTheSameNonceAndIsNotPaidAgain(t *testing.T)
 				}
 				return "1", fails
 			}
-			first.o.Host, first.tools.o.Host = h, h
 			go first.tools.Ping(t.Context(), "hello", false, false)
 			synctest.Wait()
 			if cut, ok := h.o.Journal.Ping(nonces[0]); !ok || !cut.Begun || cut.Text != "hello" {
@@ -72,7 +78,7 @@ func TestAPingCutOffWhileItWasSentHasTheSameNonceAndIsNotPaidAgain(t *testing.T)
 			}
 			h.o.Budget, h.o.Journal = budget.NewBucket(h.dir, h.o.Zone, h.o.Log), budget.NewJournal(h.dir, h.o.Zone, h.o.Log)
 			h.m = h.manager()
-			second := h.run(task(), func(j *Job) { j.Fire = "reminder a1b2c3d4 9:00" })
+			second := h.run(task(), of(nine))
 			a := second.tools.Ping(t.Context(), "hello", false, false)
 			if len(nonces) != 2 || nonces[0] != nonces[1] || a.IsError != (fails != nil) {
 				t.Errorf("nonces %q, answer %+v", nonces, a)
@@ -89,74 +95,40 @@ func TestAPingCutOffWhileItWasSentHasTheSameNonceAndIsNotPaidAgain(t *testing.T)
 	}
 }
 
-// L5: only the same words, for the same fire of a run that was cut off, are a double.
+// L5: only the same words, for the same fire of a run that was cut off, are a double. What was said twice is not said a third time.
 func TestOtherWordsFiresAndRunsAreNoDouble(t *testing.T) {
-	ping := func(h *harness, r *run, text string) string {
-		before := len(h.sent())
-		r.tools.Ping(h.t.Context(), text, true, false)
-		if sent := h.sent(); len(sent) == before+1 {
-			return sent[before].Nonce
-		}
-		return ""
-	}
-	for name, second := range map[string]func(h *harness, first, again *run) string{
-		"other words": func(h *harness, _, again *run) string { return ping(h, again, "goodbye") },
-		"another fire": func(h *harness, _, _ *run) string {
-			return ping(h, h.run(task(), func(j *Job) { j.Fire = "reminder a1b2c3d4 10:00" }), "hello")
-		},
-		"no fire":      func(h *harness, _, _ *run) string { return ping(h, h.run(task()), "hello") },
-		"the same run": func(h *harness, first, _ *run) string { return ping(h, first, "hello") },
-		"after its end": func(h *harness, first, again *run) string {
-			v := first.status.snapshot()
-			v.State = Done
-			testkit.Must(h.t, appendLedger(h.dir, v))
-			return ping(h, again, "hello")
-		},
+	for name, c := range map[string]struct {
+		by, words []string
+		ends      bool // the first run ends after its ping
+		leave     []bool
+	}{
+		"the same":       {[]string{"first", "again"}, []string{"hello", "hello"}, false, []bool{true, false}},
+		"other words":    {[]string{"first", "again"}, []string{"hello", "goodbye"}, false, []bool{true, true}},
+		"another fire":   {[]string{"first", "ten"}, []string{"hello", "hello"}, false, []bool{true, true}},
+		"no fire":        {[]string{"first", "none"}, []string{"hello", "hello"}, false, []bool{true, true}},
+		"after its end":  {[]string{"first", "again"}, []string{"hello", "hello"}, true, []bool{true, true}},
+		"twice by a run": {[]string{"first", "first", "again", "again", "again"}, slices.Repeat([]string{"hello"}, 5), false, []bool{true, true, false, false, true}},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			h := newHarness(t)
-			first, again := h.killed("reminder a1b2c3d4 9:00")
-			one := ping(h, first, "hello")
-			if two := second(h, first, again); two == "" || two == one {
-				t.Errorf("%s: the nonces are %q and %q", name, one, two)
+			first, again := h.killed()
+			runs := map[string]*run{"first": first, "again": again, "ten": h.run(task(), of("reminder a1b2c3d4 10:00")), "none": h.run(task())}
+			nonces := map[string]bool{}
+			for i, by := range c.by {
+				before := len(h.sent())
+				runs[by].tools.Ping(t.Context(), c.words[i], true, false)
+				sent := h.sent()
+				if left := len(sent) > before; left != c.leave[i] || left && nonces[sent[before].Nonce] {
+					t.Errorf("%s: ping %d leaves: %v; sent %+v", name, i, left, sent)
+				} else if left {
+					nonces[sent[before].Nonce] = true
+				}
+				if c.ends {
+					v := first.status.snapshot()
+					v.State = Done
+					testkit.Must(t, appendLedger(h.dir, v))
+				}
 			}
 		})
-	}
-	synctest.Test(t, func(t *testing.T) { // what was said twice is not said a third time
-		h := newHarness(t)
-		first, again := h.killed("reminder a1b2c3d4 9:00")
-		for i, one := range []struct {
-			by     *run
-			leaves bool
-		}{{first, true}, {first, true}, {again, false}, {again, false}, {again, true}} {
-			if left := ping(h, one.by, "hello") != ""; left != one.leaves {
-				t.Errorf("ping %d leaves: %v; sent %+v", i, left, h.sent())
-			}
-		}
-	})
-}
-
-// L5: a ping that was recorded before it was sent, and then was not, is none.
-func TestAPingThatWasNotSentIsSaidToBeNotSent(t *testing.T) {
-	h := newHarness(t)
-	fail := errors.New("50007")
-	h.poster = func(_ context.Context, p post.Post) (post.MessageID, error) {
-		testkit.Must(t, p.Begin())
-		return "1", fail
-	}
-	h.m = h.manager()
-	r := h.run(task())
-	if a := r.tools.Ping(t.Context(), "hello", false, false); !a.IsError || !strings.Contains(a.Text, "once more") {
-		t.Errorf("%+v", a)
-	}
-	if all := h.o.Journal.Recent(); len(all) != 1 || all[0].Refused != briefNotSent || all[0].Begun {
-		t.Errorf("the journal has %+v", all)
-	}
-	fail = nil
-	if a := r.tools.Ping(t.Context(), "hello", false, false); a.IsError {
-		t.Errorf("%+v", a)
-	}
-	if all := h.o.Journal.Recent(); len(all) != 2 || all[1].Refused != "" || all[1].Message != "1" {
-		t.Errorf("the journal has %+v", all)
 	}
 }

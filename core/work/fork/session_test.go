@@ -14,174 +14,143 @@ import (
 
 	"ollimbot/core/agent"
 	"ollimbot/core/agent/script"
-	"ollimbot/core/base/testkit"
 	"ollimbot/core/storage/store/storetest"
 	"ollimbot/routines"
 )
 
 func TestOnlyAnOpenThatTimedOutIsTriedAgainAfter5And15Seconds(t *testing.T) {
-	for name, tt := range map[string]struct {
-		fail int // number of opens that time out
-		want State
-		took time.Duration
+	for name, c := range map[string]struct {
+		fails int // number of opens that fail
+		err   error
+		want  State
+		took  time.Duration
 	}{
-		"twice, then it opens": {2, Done, 20 * time.Second},
-		"three times":          {3, Failed, 20 * time.Second},
+		"twice, then it opens": {2, errors.New("Control request timeout: initialize"), Done, 20 * time.Second},
+		"three times":          {3, errors.New("Control request timeout: initialize"), Failed, 20 * time.Second},
+		"a deadline":           {1, fmt.Errorf("open: %w", context.DeadlineExceeded), Done, 5 * time.Second},
+		"another error":        {1, errors.New("no disk"), Failed, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				offline := script.New(script.Options{})
-				n := 0
-				h := newHarness(t, func(o *Options) {
-					o.Engine = engineFunc(func(ctx context.Context, so agent.SessionOptions) (agent.Session, error) {
-						if n++; n <= tt.fail {
-							return nil, errors.New("Control request timeout: initialize")
-						}
-						return offline.Open(ctx, so)
-					})
-				})
-				defer h.serve()()
+			offline, n := script.New(script.Options{}), 0
+			served(t, func(t *testing.T, h *harness) {
 				begin := time.Now()
 				v, _ := h.m.Do(t.Context(), playing(task(), "say hello"))
-				if tt.want == Failed && !strings.Contains(v.Error, "Control request timeout") {
-					t.Errorf("it failed because of %q", v.Error)
+				if v.State != c.want || time.Since(begin) != c.took || c.want == Failed && v.Error != "open a session: "+c.err.Error() {
+					t.Errorf("%s after %s: %q", v.State, time.Since(begin), v.Error)
 				}
-				page, _ := h.m.Tail(v.ID, 0)
-				if len(page.Lines) < 2 || page.Lines[0].Text != fmt.Sprintf(textReopen, "5s") || page.Lines[1].Text != fmt.Sprintf(textReopen, "15s") {
-					t.Errorf("the tail does not say why the run waits: %+v", page.Lines)
+				var waits []string
+				for _, line := range []string{"5s", "15s"}[:map[time.Duration]int{5 * time.Second: 1, 20 * time.Second: 2}[c.took]] {
+					waits = append(waits, "note "+fmt.Sprintf(textReopen, line))
 				}
-				if v.State != tt.want || time.Since(begin) != tt.took {
-					t.Errorf("got %s after %s, want %s after %s", v.State, time.Since(begin), tt.want, tt.took)
+				if lines := h.lines(v.ID); !slices.Equal(lines[:len(lines)-1], append(waits, []string{"text hello"}[:map[State]int{Done: 1}[c.want]]...)) {
+					t.Errorf("the tail does not say why the run waits: %q", lines)
 				}
-			})
+			}, opening(func(ctx context.Context, so agent.SessionOptions) (agent.Session, error) {
+				if n++; n <= c.fails {
+					return nil, c.err
+				}
+				return offline.Open(ctx, so)
+			}))
 		})
 	}
 }
 
+// M12: thinking_fork was ignored, and each run with a thinking setting other than the
+// conversation's paid for its whole history again.
 func TestTheSessionIsForkedFromMainUnlessIsolated(t *testing.T) {
-	const main = "6f1c0a52-8a63-4a3e-9d1e-0c2b7a9f4e11"
-	tests := map[string]struct {
-		main string
-		task routines.Task
-		want agent.SessionOptions
+	alone := Limits{Model: "sonnet", Thinking: "off", Alone: "8000"}
+	still := func(t *routines.Task) { t.Thinking = false }
+	own := func(model string) func(*routines.Task) { return func(t *routines.Task) { t.Model = model } }
+	for name, c := range map[string]struct {
+		main            string
+		task            routines.Task
+		limits          Limits
+		model, thinking string
+		forked          bool
 	}{
-		"forked": {main, task(), agent.SessionOptions{Resume: main, Fork: true, Settings: agent.Settings{Model: "sonnet", Thinking: "adaptive", Mode: "default"}}},
-		"isolated, with its own model, without thinking": {main, task(func(t *routines.Task) { t.Isolated, t.Model, t.Thinking = true, "haiku", false }), agent.SessionOptions{Settings: agent.Settings{Model: "haiku", Thinking: "off", Mode: "default"}}},
-		"the task's model counts in a forked run too":    {main, task(func(t *routines.Task) { t.Model = "opus" }), agent.SessionOptions{Resume: main, Fork: true, Settings: agent.Settings{Model: "opus", Thinking: "adaptive", Mode: "default"}}},
-		"no main session yet":                            {"", task(), agent.SessionOptions{Settings: agent.Settings{Model: "sonnet", Thinking: "adaptive", Mode: "default"}}},
-	}
-	for name, tt := range tests {
+		"forked":                        {mainSession, task(), Limits{Model: "sonnet"}, "sonnet", "adaptive", true},
+		"isolated with its own model":   {mainSession, task(isolated, own("haiku"), still), Limits{Model: "sonnet"}, "haiku", "off", false},
+		"the task's model counts":       {mainSession, task(own("opus")), Limits{Model: "sonnet"}, "opus", "adaptive", true},
+		"no main session yet":           {"", task(), Limits{Model: "sonnet"}, "sonnet", "adaptive", false},
+		"no readable one":               {"not-a-uuid", task(), Limits{Model: "sonnet"}, "sonnet", "adaptive", false},
+		"M12: like the conversation":    {mainSession, task(), alone, "sonnet", "off", true},
+		"M12: alone":                    {mainSession, task(isolated), alone, "sonnet", "8000", false},
+		"M12: never, if it must not":    {mainSession, task(still), Limits{Thinking: "8000", Alone: "8000"}, "", "off", true},
+		"M12: alone without a main one": {"", task(), alone, "sonnet", "8000", false},
+	} {
 		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				offline := script.New(script.Options{})
-				var got agent.SessionOptions
-				h := newHarness(t, func(o *Options) {
-					o.Engine = engineFunc(func(ctx context.Context, so agent.SessionOptions) (agent.Session, error) {
-						got = so
-						return offline.Open(ctx, so)
-					})
-				})
-				h.limits.Model = "sonnet"
-				if tt.main != "" {
-					storetest.Put(t, h.dir, "state/sessions.json", tt.main)
+			offline := script.New(script.Options{})
+			var got agent.SessionOptions
+			served(t, func(t *testing.T, h *harness) {
+				h.limits = c.limits
+				if c.main != "" {
+					storetest.Put(t, h.dir, "state/sessions.json", c.main)
 				}
-				defer h.serve()()
-				v, err := h.m.Do(t.Context(), playing(tt.task, "say x"))
-				testkit.Must(t, err)
-				if got.Resume != tt.want.Resume || got.Fork != tt.want.Fork || got.Settings != tt.want.Settings || got.Dir != h.dir.Root() {
+				v := h.done(playing(c.task, "say x"))
+				parent, event := map[bool]string{true: mainSession}[c.forked], map[bool]string{true: "isolated_bg", false: "bg_fork"}[c.task.Isolated]
+				want := agent.Settings{Model: c.model, Thinking: c.thinking, Mode: "default"}
+				if got.Resume != parent || got.Fork != c.forked || got.Settings != want || got.Dir != h.dir.Root() {
 					t.Errorf("opened with %+v", got)
 				}
-				if v.Parent != tt.want.Resume || v.Session == "" || v.Session == main || v.Model != tt.want.Settings.Model {
+				if v.Parent != parent || v.Session == "" || v.Session == mainSession || v.Model != c.model {
 					t.Errorf("view: parent %q, session %q, model %q", v.Parent, v.Session, v.Model)
 				}
-				history, err := h.dir.Read("state/session_history.jsonl")
-				testkit.Must(t, err)
-				want := "bg_fork"
-				if tt.task.Isolated {
-					want = "isolated_bg"
-				}
-				if !strings.Contains(string(history), want) || !strings.Contains(string(history), v.Session) {
-					t.Errorf("history: %s", history)
-				}
-			})
+				wants(t, "the history", storetest.Text(t, h.dir, "state/session_history.jsonl"), event, v.Session)
+			}, opening(func(ctx context.Context, so agent.SessionOptions) (agent.Session, error) {
+				got = so
+				return offline.Open(ctx, so)
+			}))
 		})
 	}
 }
 
 func TestOnlyAMainSessionThatTheEngineDoesNotKnowIsLeftOut(t *testing.T) {
-	const main = "6f1c0a52-8a63-4a3e-9d1e-0c2b7a9f4e11"
 	for name, c := range map[string]struct {
 		task  routines.Task
 		fails error // of the first open; the second fails with "enough"
 		opens []string
 		want  string // the error of the run
 	}{
-		"it has lost the main session": {task(), agent.ErrNoSession, []string{main, ""}, "open a session: enough"},
-		"another error":                {task(), errors.New("no disk"), []string{main}, "open a session: no disk"},
-		"no history was asked for":     {task(func(t *routines.Task) { t.Isolated = true }), agent.ErrNoSession, []string{""}, "open a session: " + agent.ErrNoSession.Error()},
+		"it has lost the main session": {task(), agent.ErrNoSession, []string{mainSession, ""}, "open a session: enough"},
+		"another error":                {task(), errors.New("no disk"), []string{mainSession}, "open a session: no disk"},
+		"no history was asked for":     {task(isolated), agent.ErrNoSession, []string{""}, "open a session: " + agent.ErrNoSession.Error()},
 	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				var opens, warned []string
-				h := newHarness(t, func(o *Options) {
-					o.Warn = func(text string) { warned = append(warned, text) }
-					o.Engine = engineFunc(func(_ context.Context, so agent.SessionOptions) (agent.Session, error) {
-						if opens = append(opens, so.Resume); len(opens) > 1 || so.Fork != (so.Resume != "") {
-							return nil, errors.New("enough")
-						}
-						return nil, c.fails
-					})
-				})
-				storetest.Put(t, h.dir, "state/sessions.json", main)
-				defer h.serve()()
-				v, _ := h.m.Do(t.Context(), playing(c.task, "say hello"))
-				if v.State != Failed || v.Error != c.want || !slices.Equal(opens, c.opens) {
-					t.Errorf("%s with %q, opened with %q", v.State, v.Error, opens)
-				}
-				var told []string
-				if len(c.opens) > 1 {
-					told = []string{"Email sweep runs without the conversation's history, because the engine no longer has the main session"}
-				}
-				page, _ := h.m.Tail(v.ID, 0)
-				if noted := len(page.Lines) > 0 && page.Lines[0].Text == textNoHistory; noted != (told != nil) || !slices.Equal(warned, told) {
-					t.Errorf("the user is warned of %q, the tail begins with %+v", warned, page.Lines)
-				}
-			})
+		synctest.Test(t, func(t *testing.T) {
+			var opens, warned, told []string
+			h := newHarness(t, func(o *Options) { o.Warn = func(text string) { warned = append(warned, text) } },
+				opening(func(_ context.Context, so agent.SessionOptions) (agent.Session, error) {
+					if opens = append(opens, so.Resume); len(opens) > 1 || so.Fork != (so.Resume != "") {
+						return nil, errors.New("enough")
+					}
+					return nil, c.fails
+				}))
+			storetest.Put(t, h.dir, "state/sessions.json", mainSession)
+			defer h.serve()()
+			v, _ := h.m.Do(t.Context(), playing(c.task, "say hello"))
+			if v.State != Failed || v.Error != c.want || !slices.Equal(opens, c.opens) {
+				t.Errorf("%s: %s with %q, opened with %q", name, v.State, v.Error, opens)
+			}
+			if len(c.opens) > 1 {
+				told = []string{"Email sweep runs without the conversation's history, because the engine no longer has the main session"}
+			}
+			if noted := h.lines(v.ID)[0] == "note "+textNoHistory; noted != (told != nil) || !slices.Equal(warned, told) {
+				t.Errorf("%s: the user is warned of %q, the tail is %q", name, warned, h.lines(v.ID))
+			}
 		})
 	}
-	synctest.Test(t, func(t *testing.T) {
-		h := newHarness(t)
-		storetest.Put(t, h.dir, "state/sessions.json", "not-a-uuid")
-		defer h.serve()()
-		v, err := h.m.Do(t.Context(), playing(task(), "say hello"))
-		if err != nil || v.State != Done || v.Parent != "" {
-			t.Errorf("got %s with parent %q, %v", v.State, v.Parent, err)
-		}
-	})
 }
 
 func TestARunCountsWhatItDid(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		h := newHarness(t)
-		defer h.serve()()
-		v, err := h.m.Do(t.Context(), playing(task(),
+	served(t, func(t *testing.T, h *harness) {
+		v := h.done(playing(task(),
 			`think is it worth it?`,
 			`ask Bash {"command":"ollim-bot tasks list"}`,
 			`call ping_user {"message":"Water the plants"}`,
 			`call ping_user {"message":"And again"}`,
 			`call report_updates {"message":"pinged once"}`,
 			`say done with it`))
-		testkit.Must(t, err)
-		if v.Tools != 4 || v.Pings != 1 || v.Refused != 1 || v.Reports != 1 || v.Usage.Tokens() == 0 || v.State != Done {
+		if v.Tools != 4 || v.Pings != 1 || v.Refused != 1 || v.Reports != 1 || v.Usage.Tokens() == 0 || v.Activity != "done" {
 			t.Errorf("counters: %+v", v)
-		}
-		page, ok := h.m.Tail(v.ID, 0)
-		if !ok {
-			t.Fatal("no tail")
-		}
-		var got []string
-		for _, l := range page.Lines {
-			got = append(got, string(l.Kind)+" "+l.Text)
 		}
 		want := []string{
 			"think is it worth it?",
@@ -193,34 +162,8 @@ func TestARunCountsWhatItDid(t *testing.T) {
 			"tool report_updates", "report pinged once", "result " + answerReported,
 			"text done with it", "note done",
 		}
-		if diff := cmp.Diff(want, got); diff != "" {
+		if diff := cmp.Diff(strings.Join(want, "\n"), strings.Join(h.lines(v.ID), "\n")); diff != "" {
 			t.Error(diff)
 		}
-		if !slices.ContainsFunc(h.m.Views(), func(x View) bool { return x.ID == v.ID && x.Activity == "done" }) {
-			t.Error("the newest line is not the activity")
-		}
 	})
-}
-
-// M12: thinking_fork was ignored, and each run with a thinking setting other than the
-// conversation's paid for its whole history again.
-func TestARunThinksAsTheSettingsSay(t *testing.T) {
-	for _, c := range []struct {
-		name               string
-		isolated, thinking bool
-		limits             Limits
-		want               string
-	}{
-		{"like the conversation", false, true, Limits{Thinking: "off", Alone: "adaptive"}, "off"},
-		{"alone", true, true, Limits{Thinking: "off", Alone: "8000"}, "8000"},
-		{"never", false, false, Limits{Thinking: "8000", Alone: "8000"}, "off"},
-		{"without settings", false, true, Limits{}, "adaptive"},
-	} {
-		h := newHarness(t)
-		storetest.Put(t, h.dir, "state/sessions.json", "6f1c0a52-8a63-4a3e-9d1e-0c2b7a9f4e11")
-		r := h.run(task(func(t *routines.Task) { t.Isolated, t.Thinking = c.isolated, c.thinking }))
-		if got := r.options(c.limits).Settings.Thinking; got != c.want {
-			t.Errorf("%s: %q", c.name, got)
-		}
-	}
 }

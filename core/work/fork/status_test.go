@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"iter"
 	"os"
 	"strings"
 	"testing"
@@ -17,70 +16,14 @@ import (
 	"ollimbot/core/base/tail"
 	"ollimbot/core/base/testkit"
 	"ollimbot/core/brief/toolset"
-	"ollimbot/core/talk/post"
-	"ollimbot/core/work/money"
 	"ollimbot/routines"
 )
 
-// telling is a session whose turn is a list of events.
-type telling struct {
-	rude
-	events []agent.Event
-}
-
-func (s *telling) Send(context.Context, agent.Message) iter.Seq2[agent.Event, error] {
-	return func(yield func(agent.Event, error) bool) {
-		for _, ev := range s.events {
-			if !yield(ev, nil) {
-				return
-			}
-		}
-	}
-}
-
-func tells(events ...agent.Event) func(*Options) {
-	return func(o *Options) {
-		o.Engine = engineFunc(func(_ context.Context, o agent.SessionOptions) (agent.Session, error) {
-			for _, ev := range events {
-				if r, is := ev.(agent.Result); is && o.Hooks.Charge != nil {
-					o.Hooks.Charge(agent.Charge{Used: r.Usage})
-				}
-			}
-			return &telling{rude{closed: make(chan struct{})}, events}, nil
-		})
-	}
-}
-
-func TestTheTailTellsWhatARunDoesAndWhatDelaysIt(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		resets := time.Date(2026, 5, 1, 17, 30, 0, 0, time.FixedZone("east", 2*3600))
-		own := toolset.Prefix + toolset.PingUser
-		h := newHarness(t, tells(
-			agent.Text{Delta: "I look"}, agent.ToolStart{Name: "Read", Input: []byte(`{"file_path":"a.md"}`), Subagent: "helper"},
-			agent.ToolEnd{Name: "Read", Text: "one\ntwo\nthree"}, agent.ToolEnd{Name: "Read", Text: " \n"},
-			agent.ToolEnd{Name: "Read", Text: "no such file", IsError: true},
-			agent.ToolEnd{Name: own, Text: "refused", IsError: true}, agent.ToolEnd{Name: own, Text: "refused", IsError: true},
-			agent.ToolEnd{Name: own, Text: "no", Denied: true}, agent.ToolEnd{Name: toolset.Prefix + toolset.SendFile, Text: "no", Denied: true},
-			agent.ToolEnd{Name: "Bash", Text: "no", Denied: true},
-			// The end of a found tool's call names the wrapping tool.
-			agent.ToolStart{ID: "c", Name: toolset.Call, Input: []byte(`{"tool":"mcp__weather__forecast","arguments":{}}`)},
-			agent.ToolEnd{ID: "c", Name: toolset.Call, Text: "no", Denied: true},
-			agent.Compacting{PreTokens: 12_499}, agent.Compacting{Done: true},
-			agent.Retry{Reason: "overloaded", Wait: 3100 * time.Millisecond, Attempt: 2, Of: 5},
-			// What has no line of its own ends a line too.
-			agent.Text{Delta: "one"}, agent.RateLimit{Status: "allowed", Resets: resets}, agent.Text{Delta: "two"},
-			agent.ToolEnd{Name: own, Text: "two"}, agent.RateLimit{Status: "rejected", Resets: resets},
-			agent.Notice{Text: "switched models"}, agent.Text{Delta: strings.Repeat("x", 100)},
-			agent.Result{SessionID: "s-1", Usage: agent.Usage{InputTokens: 3}},
-		))
-		defer h.serve()()
-		v, err := h.m.Do(t.Context(), playing(task(), "stop"))
-		testkit.Must(t, err)
-		page, _ := h.m.Tail(v.ID, 0)
-		var got []string
-		for _, l := range page.Lines {
-			got = append(got, string(l.Kind)+" "+l.Text)
-		}
+func TestTheTailSaysWhatARunDoesAndWhatDelaysIt(t *testing.T) {
+	resets := time.Date(2026, 5, 1, 17, 30, 0, 0, time.FixedZone("east", 2*3600))
+	own := toolset.Prefix + toolset.PingUser
+	served(t, func(t *testing.T, h *harness) {
+		v := h.done(playing(task(), "stop"))
 		want := []string{
 			"text I look", "tool helper: Read(a.md)", "result one (+2 lines)", "result (no output)", "error no such file",
 			"result refused", "refuse ping_user denied: no", "refuse send_file denied: no", "refuse Bash denied: no",
@@ -88,57 +31,40 @@ func TestTheTailTellsWhatARunDoesAndWhatDelaysIt(t *testing.T) {
 			"note compacting the history · 12k tokens", "note history compacted", "note overloaded: retrying in 3s (2 of 5)",
 			"text one", "text two", "note rate limit: rejected, resets 15:30", "note switched models", "text " + strings.Repeat("x", 100), "note done",
 		}
-		if diff := cmp.Diff(want, got); diff != "" {
+		if diff := cmp.Diff(want, h.lines(v.ID)); diff != "" {
 			t.Error(diff)
 		}
 		if v.Tools != 2 || v.Refused != 2 || v.Session != "s-1" || v.Usage.InputTokens != 3 {
 			t.Errorf("counted: %+v", v)
 		}
-	})
+	}, tells(
+		agent.Text{Delta: "I look"}, agent.ToolStart{Name: "Read", Input: []byte(`{"file_path":"a.md"}`), Subagent: "helper"},
+		agent.ToolEnd{Name: "Read", Text: "one\ntwo\nthree"}, agent.ToolEnd{Name: "Read", Text: " \n"},
+		agent.ToolEnd{Name: "Read", Text: "no such file", IsError: true},
+		agent.ToolEnd{Name: own, Text: "refused", IsError: true}, agent.ToolEnd{Name: own, Text: "refused", IsError: true},
+		agent.ToolEnd{Name: own, Text: "no", Denied: true}, agent.ToolEnd{Name: toolset.Prefix + toolset.SendFile, Text: "no", Denied: true},
+		agent.ToolEnd{Name: "Bash", Text: "no", Denied: true},
+		// The end of a found tool's call names the wrapping tool.
+		agent.ToolStart{ID: "c", Name: toolset.Call, Input: []byte(`{"tool":"mcp__weather__forecast","arguments":{}}`)},
+		agent.ToolEnd{ID: "c", Name: toolset.Call, Text: "no", Denied: true},
+		agent.Compacting{PreTokens: 12_499}, agent.Compacting{Done: true},
+		agent.Retry{Reason: "overloaded", Wait: 3100 * time.Millisecond, Attempt: 2, Of: 5},
+		// What has no line of its own ends a line too.
+		agent.Text{Delta: "one"}, agent.RateLimit{Status: "allowed", Resets: resets}, agent.Text{Delta: "two"},
+		agent.ToolEnd{Name: own, Text: "two"}, agent.RateLimit{Status: "rejected", Resets: resets},
+		agent.Notice{Text: "switched models"}, agent.Text{Delta: strings.Repeat("x", 100)},
+		agent.Result{SessionID: "s-1", Usage: agent.Usage{InputTokens: 3}},
+	))
 }
 
 func TestTheActivityOfARunIsTheBeginningOfItsNewestLine(t *testing.T) {
-	h := newHarness(t)
-	r := h.run(task())
+	r := newHarness(t).run(task())
 	for line, want := range map[string]string{strings.Repeat("x", 80): strings.Repeat("x", 80), strings.Repeat("x", 81): strings.Repeat("x", 79) + "…"} {
 		r.status.line(tail.Text, line)
 		if got := r.status.snapshot().Activity; got != want {
 			t.Errorf("the activity is %q, want %q", got, want)
 		}
 	}
-}
-
-func TestWhatAFailureTellsTheUserIsOneShortLine(t *testing.T) {
-	for name, c := range map[string]struct {
-		result agent.Result
-		want   string
-	}{
-		"many lines":  {agent.Result{IsError: true, Text: "no\ncredit"}, "no credit"},
-		"a long text": {agent.Result{IsError: true, Text: strings.Repeat("y", 400)}, strings.Repeat("y", 299) + "…"},
-		"no reason":   {agent.Result{IsError: true}, textNoReason},
-	} {
-		synctest.Test(t, func(t *testing.T) {
-			h := newHarness(t, tells(c.result))
-			defer h.serve()()
-			v, err := h.m.Do(t.Context(), playing(task(), "stop"))
-			if err == nil || v.Error != c.want {
-				t.Errorf("%s: %q, %v", name, v.Error, err)
-			}
-			want := []post.Post{{Nonce: v.ID + "-end", Text: "Email sweep failed: " + c.want, Small: true, Source: "Email sweep", Kind: post.KindNews, Cause: "Email sweep"}}
-			if diff := cmp.Diff(want, h.sent()); diff != "" {
-				t.Errorf("%s: the user is told\n%s", name, diff)
-			}
-		})
-	}
-	synctest.Test(t, func(t *testing.T) {
-		h := newHarness(t, tells(agent.Text{Delta: "and then"}))
-		defer h.serve()()
-		if v, err := h.m.Do(t.Context(), playing(task(), "stop")); err == nil || v.Error != textNoResult {
-			t.Errorf("a turn without a result: %q, %v", v.Error, err)
-		} else if page, _ := h.m.Tail(v.ID, 0); len(page.Lines) == 0 || page.Lines[0].Text != "and then" {
-			t.Errorf("its last words are lost: %+v", page.Lines)
-		}
-	})
 }
 
 // A dashboard shows the same past of a task before and after a restart.
@@ -150,13 +76,10 @@ func TestThePastOfATaskOutlivesTheProgram(t *testing.T) {
 		other := task(func(t *routines.Task) { t.ID = "0therone" })
 		var ids []string
 		for i := range 3 {
-			v, err := h.m.Do(t.Context(), playing(task(), fmt.Sprintf(`call ping_user {"message":"%d","critical":%v}`, i, i == 0), `call report_updates {"message":"x"}`))
-			testkit.Must(t, err)
-			ids = append(ids, v.ID)
+			ids = append(ids, h.done(playing(task(), fmt.Sprintf(`call ping_user {"message":"%d","critical":%v}`, i, i == 0), `call report_updates {"message":"x"}`)).ID)
 			time.Sleep(time.Minute)
 		}
-		_, err := h.m.Do(t.Context(), playing(other, "say x"))
-		testkit.Must(t, err)
+		h.done(playing(other, "say x"))
 		elsewhere := View{ID: "0badc0de", TaskID: "a1b2c3d4", Title: "Elsewhere", State: Running, Queued: time.Now(), Started: time.Now()}
 		testkit.Must(t, h.m.Put(elsewhere))
 		if got := h.m.Views()[0]; got.Title != "Elsewhere" || got.Started.Location() != east {
@@ -181,7 +104,9 @@ func TestThePastOfATaskOutlivesTheProgram(t *testing.T) {
 			}
 			live, shown := 0, map[string]int{}
 			for _, v := range m.Views() {
-				shown[v.ID]++
+				if shown[v.ID]++; v.Ended.Location() != east {
+					t.Errorf("%s a run is shown with %s", when, v.Ended)
+				}
 				if v.Live() {
 					live++
 				}
@@ -208,19 +133,12 @@ func TestThePastOfATaskOutlivesTheProgram(t *testing.T) {
 	})
 }
 
-// stubborn is a session whose Close returns an error.
-type stubborn struct{ *telling }
-
-func (s stubborn) Close() error { return errors.New("it does not react") }
-
 // None of these errors makes a successful run fail, so only the log reports them.
 func TestTroubleThatFailsNoRunIsLogged(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		h := newHarness(t, func(o *Options) {
-			o.Engine = engineFunc(func(context.Context, agent.SessionOptions) (agent.Session, error) {
-				return stubborn{&telling{events: []agent.Event{agent.Result{SessionID: "s-1"}}}}, nil
-			})
-		})
+		h := newHarness(t, opening(func(context.Context, agent.SessionOptions) (agent.Session, error) {
+			return &telling{events: []agent.Event{agent.Result{SessionID: "s-1"}}, closed: make(chan struct{}), closing: errors.New("it does not react")}, nil
+		}))
 		h.troubles = []string{
 			"background session did not close cleanly", "session history was not written", "ledger line was not written",
 			"ping journal was not written", "ping journal was not read", "an update could not be saved", "the user was not informed of a failed run",
@@ -231,9 +149,7 @@ func TestTroubleThatFailsNoRunIsLogged(t *testing.T) {
 			testkit.Must(t, os.RemoveAll(h.dir.Path(name)))
 			testkit.Must(t, os.MkdirAll(h.dir.Path(name), 0o700))
 		}
-		if v, err := h.m.Do(t.Context(), playing(task(), "stop")); err != nil || v.State != Done {
-			t.Errorf("%+v, %v", v, err)
-		}
+		h.done(playing(task(), "stop"))
 		if v, err := h.m.Do(t.Context(), playing(task(mode(routines.Always)), "stop")); err != nil || v.State != NoReport {
 			t.Errorf("%+v, %v", v, err)
 		}
@@ -243,32 +159,5 @@ func TestTroubleThatFailsNoRunIsLogged(t *testing.T) {
 		}
 		h.set(func() { h.failed = errors.New("no network") })
 		r.fail("it broke")
-	})
-}
-
-// A run is paid from its reservation, at the price of its model.
-func TestWhatARunUsesIsPaidFromItsTicket(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		used := agent.Usage{OutputTokens: 1, CostUSD: 0.05}
-		h := newHarness(t, tells(agent.Result{SessionID: "s-1", Usage: used}))
-		purse := money.New(money.Options{
-			Dir: h.dir, Zone: time.UTC, Log: h.o.Log, Changed: func() {},
-			Caps: func() money.Caps { return money.Caps{} },
-		})
-		h.o.Money = purse
-		h.m = h.manager()
-		defer h.serve()()
-		ticket, _, err := purse.Reserve(h.o.now(), money.Task{Kind: routines.KindRoutine, ID: "a1b2c3d4"}, true)
-		testkit.Must(t, err)
-		j := playing(task(), "stop")
-		j.Ticket = ticket
-		v, err := h.m.Do(t.Context(), j)
-		testkit.Must(t, err)
-		if s := purse.State(h.o.now()); s.Today.Spent.Dollars() != used.CostUSD || s.Reserved <= 0 || v.Usage.CostUSD != used.CostUSD || purse.Run(v.ID).Dollars() != used.CostUSD {
-			t.Errorf("the run has used %+v; of what was set aside remains %+v", v.Usage, s)
-		}
-		if list, err := Ledger(h.dir, 1); err != nil || list[0].Usage != used {
-			t.Errorf("the ledger says %+v, %v", list, err)
-		}
 	})
 }

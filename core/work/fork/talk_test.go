@@ -2,11 +2,9 @@ package fork
 
 import (
 	"context"
-	"errors"
 	"path/filepath"
 	"strings"
 	"testing"
-	"testing/synctest"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -19,35 +17,26 @@ import (
 )
 
 func TestABackgroundRunCannotMoveTheConversation(t *testing.T) {
-	calls := map[string]func(*run) agent.ToolResult{
-		toolset.SaveContext: func(r *run) agent.ToolResult { return r.tools.SaveContext(context.Background()) },
-		toolset.EnterFork:   func(r *run) agent.ToolResult { return r.tools.EnterFork(context.Background(), "plants", 0) },
-		toolset.ExitFork:    func(r *run) agent.ToolResult { return r.tools.ExitFork(context.Background()) },
-		toolset.UpdateNames: func(r *run) agent.ToolResult { return r.tools.UpdateNames(context.Background(), "Sam", "b") },
-	}
-	for name, call := range calls {
+	for name, call := range map[string]func(*run) agent.ToolResult{
+		toolset.SaveContext:     func(r *run) agent.ToolResult { return r.tools.SaveContext(context.Background()) },
+		toolset.EnterFork:       func(r *run) agent.ToolResult { return r.tools.EnterFork(context.Background(), "plants", 0) },
+		toolset.ExitFork:        func(r *run) agent.ToolResult { return r.tools.ExitFork(context.Background()) },
+		toolset.UpdateNames:     func(r *run) agent.ToolResult { return r.tools.UpdateNames(context.Background(), "Sam", "b") },
+		toolset.ProposeReminder: func(r *run) agent.ToolResult { return r.tools.Propose(context.Background(), toolset.Promise{}) },
+	} {
 		h := newHarness(t)
 		r := h.run(task())
 		a := call(r)
-		if !a.IsError || !strings.HasPrefix(a.Text, "Error: "+name+" is not available in background forks") {
-			t.Errorf("%s: %+v", name, a)
-		}
-		if lines := tailOf(r.status.ring); len(lines) != 1 || !strings.HasPrefix(lines[0], "refuse "+name+" refused: ") {
-			t.Errorf("%s: tail %q", name, lines)
+		if lines := tailOf(r); !a.IsError || !strings.HasPrefix(a.Text, "Error: ") || len(lines) != 1 || !strings.HasPrefix(lines[0], "refuse "+name+" refused: ") {
+			t.Errorf("%s: %+v, the tail is %q", name, a, lines)
 		}
 		if v := r.status.snapshot(); v.Refused != 0 || len(h.sent()) != 0 {
 			t.Errorf("%s counts as a refused ping", name)
 		}
-	}
-}
-
-func TestLeavingABackgroundRunPointsToTheReportWhereThereIsOne(t *testing.T) {
-	h := newHarness(t)
-	if a := h.run(task()).tools.ExitFork(t.Context()); !strings.Contains(a.Text, "report_updates") {
-		t.Errorf("%q", a.Text)
-	}
-	if a := h.run(task(mode(routines.Blocked))).tools.ExitFork(t.Context()); strings.Contains(a.Text, "report_updates") {
-		t.Errorf("%q", a.Text)
+		blocked := call(h.run(task(mode(routines.Blocked))))
+		if offered := strings.Contains(a.Text, "report_updates"); offered != (name == toolset.ExitFork) || strings.Contains(blocked.Text, "report_updates") {
+			t.Errorf("%s points to a report: %q, and where there is none %q", name, a.Text, blocked.Text)
+		}
 	}
 }
 
@@ -66,11 +55,8 @@ func TestAFileIsSentWithItsNameAndRealPath(t *testing.T) {
 	if diff := cmp.Diff(want, h.sent()); diff != "" {
 		t.Error(diff)
 	}
-	if diff := cmp.Diff([]string{"ping File sent: week.md · Your week"}, tailOf(r.status.ring)); diff != "" {
+	if diff := cmp.Diff([]string{"ping File sent: week.md · Your week"}, tailOf(r)); diff != "" {
 		t.Error(diff)
-	}
-	if reason := r.tools.stopRule(t.Context(), false); reason == "" {
-		t.Error("a sent file must be reported")
 	}
 }
 
@@ -92,50 +78,25 @@ func TestAFileThatCannotBeSentCostsNothing(t *testing.T) {
 	}
 }
 
-func TestWithoutAChannelNothingIsSentAndNoTokenSpent(t *testing.T) {
-	for name, send := range sendings {
-		t.Run(name, func(t *testing.T) {
-			h := newHarness(t)
-			h.failed = errors.Join(errors.New("the bot has stopped"), post.ErrNoChannel)
-			a := send(h.run(task()), false)
-			if !a.IsError || !strings.HasPrefix(a.Text, "Error: no active channel") {
-				t.Errorf("%+v", a)
-			}
-			if state, reserved := h.o.Budget.State(h.m.o.now()); state.Available != 5 || reserved != 0 {
-				t.Errorf("%v tokens, %d reserved", state.Available, reserved)
-			}
-		})
-	}
-}
-
 func TestAScriptCanSendAFile(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		h := newHarness(t)
+	served(t, func(t *testing.T, h *harness) {
 		storetest.Put(t, h.dir, "week.md", "plan")
-		defer h.serve()()
-		v, err := h.m.Do(t.Context(), playing(task(mode(routines.Freely)),
+		v := h.done(playing(task(mode(routines.Freely)),
 			`call enter_fork {"topic":"plants"}`, `call send_file {"file_path":"week.md"}`, `call send_file {"file_path":"week.md"}`))
-		if err != nil || v.State != Done || v.Pings != 1 || v.Refused != 1 || v.Tools != 3 {
-			t.Errorf("%+v, %v", v, err)
+		if v.Pings != 1 || v.Refused != 1 || v.Tools != 3 {
+			t.Errorf("%+v", v)
 		}
 	})
 }
 
 func TestARunEndsWithAReasonWhenItHasCostTheLimitOfATurn(t *testing.T) {
-	h := newHarness(t)
-	r := h.run(task())
-	afford := r.options(Limits{TurnCap: 2}).Hooks.Afford
-	if _, stop := afford(t.Context(), agent.Spending{Used: agent.Usage{CostUSD: 1.9}}); stop != "" {
-		t.Errorf("below the limit: %q", stop)
-	}
-	_, stop := afford(t.Context(), agent.Spending{Used: agent.Usage{CostUSD: 2.5}})
-	if !strings.Contains(stop, "$2.50") || !strings.Contains(stop, "turn_cap") {
-		t.Errorf("above it: %q", stop)
-	}
-	if _, stop := r.options(Limits{}).Hooks.Afford(t.Context(), agent.Spending{Used: agent.Usage{CostUSD: 99}}); stop != "" {
-		t.Errorf("without a limit: %q", stop)
-	}
-	if err := resultError(agent.Result{Stopped: stop}); err.Error() != stop {
-		t.Errorf("the run fails with %v", err)
+	r := newHarness(t).run(task())
+	for _, c := range []struct{ limit, cost float64 }{{2, 1.9}, {2, 2}, {2, 2.5}, {0, 99}} {
+		left, stop := r.options(Limits{TurnCap: c.limit}).Hooks.Afford(t.Context(), agent.Spending{Used: agent.Usage{CostUSD: c.cost}, Allowed: 0.5})
+		if over := c.limit > 0 && c.cost >= c.limit; (stop != "") != over || left != 0.5 {
+			t.Errorf("%v of %v: %q, %v are allowed", c.cost, c.limit, stop, left)
+		} else if over && c.cost > c.limit {
+			wants(t, "above it", stop, "$2.50", "$2.00", "turn_cap")
+		}
 	}
 }

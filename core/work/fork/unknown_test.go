@@ -4,8 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
-	"strings"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -16,42 +17,8 @@ import (
 	"ollimbot/core/talk/post"
 )
 
-// errUnknown is returned by a surface that got no answer.
-var errUnknown = fmt.Errorf("send the message: no answer within 20s: %w", post.ErrUnknown)
-
-func TestAPingWithoutAnAnswerCountsAsSentAndSaysThatItIsNotKnown(t *testing.T) {
-	for name, send := range sendings {
-		t.Run(name, func(t *testing.T) {
-			h := newHarness(t)
-			h.failed = errUnknown
-			h.troubles = []string{"a ping may not have arrived"}
-			r := h.run(task())
-			a := send(r, false)
-			if !strings.Contains(a.Text, "not known whether") || strings.Contains(a.Text, "No token was spent") || strings.Contains(a.Text, "once more") {
-				t.Errorf("%+v", a)
-			}
-			h.failed = nil
-			if again := send(r, false); !again.IsError || !strings.Contains(again.Text, "limit") {
-				t.Errorf("a second ping of the run gets %+v", again)
-			}
-			if state, reserved := h.o.Budget.State(h.m.o.now()); state.Whole() != 4 || reserved != 0 {
-				t.Errorf("%v tokens, %d reserved", state.Available, reserved)
-			}
-			if len(h.sent()) != 0 || r.status.snapshot().Pings != 1 {
-				t.Errorf("%d were sent, %d count", len(h.sent()), r.status.snapshot().Pings)
-			}
-			if lines := strings.Join(tailOf(r.status.ring), "\n"); !strings.Contains(lines, "not known whether") {
-				t.Errorf("the tail says %s", lines)
-			}
-			if reason := r.tools.stopRule(t.Context(), false); reason == "" {
-				t.Error("a message that may have been sent must be reported")
-			}
-		})
-	}
-}
-
-// Whatever fails, no run sends two messages, and each message that may have been sent has
-// cost its token.
+// Whatever fails and is called: at most one message of a run is not critical, which is the first, each that may have been sent has
+// cost its token, and the counters match.
 func TestNoFaultLetsTwoPingsOfOneRunGoOutOrOneForNothing(t *testing.T) {
 	faults := map[string]func(ctx context.Context) error{
 		"none":           func(context.Context) error { return nil },
@@ -65,48 +32,68 @@ func TestNoFaultLetsTwoPingsOfOneRunGoOutOrOneForNothing(t *testing.T) {
 			return fmt.Errorf("%w: %w", post.ErrUnknown, ctx.Err())
 		},
 	}
-	out := map[string]bool{"none": true, "no answer": true, "frozen a while": true, "slow": true, "cancelled": true}
-	names := []string{"none", "refused", "no channel", "no answer", "frozen a while", "slow", "cancelled"}
+	type call struct {
+		Fault          string
+		Critical, Busy bool
+		Full           bool // the budget cannot be written
+	}
+	calls := rapid.Custom(func(rt *rapid.T) call {
+		return call{
+			rapid.SampledFrom(slices.Sorted(maps.Keys(faults))).Draw(rt, "fault"), rapid.IntRange(0, 3).Draw(rt, "critical") == 0,
+			rapid.IntRange(0, 3).Draw(rt, "busy") == 0, rapid.Bool().Draw(rt, "full"),
+		}
+	})
 	testkit.Check(t, func(rt *rapid.T) {
-		plan := rapid.SliceOfN(rapid.SampledFrom(names), 2, 6).Draw(rt, "faults")
-		full := rapid.SliceOfN(rapid.Bool(), len(plan), len(plan)).Draw(rt, "the budget cannot be written")
+		plan, tokens := rapid.SliceOfN(calls, 2, 6).Draw(rt, "calls"), rapid.SampledFrom([]int{5, 5, 1, 0}).Draw(rt, "tokens")
 		synctest.Test(t, func(t *testing.T) {
-			var now string
-			maybe := 0
+			var now call
+			plain, critical, counted := 0, 0, 0
 			h := newHarness(t)
+			defer h.log.Reset() // it depends on the plan
+			h.drain(tokens)
+			before, _ := h.o.Budget.State(h.m.o.now())
+			begin := h.m.o.now()
 			h.poster = func(ctx context.Context, p post.Post) (post.MessageID, error) {
-				if now != "no channel" {
+				if now.Fault != "no channel" {
 					if err := p.Begin(); err != nil {
 						return "", err
 					}
 				}
-				if out[now] {
-					maybe++
+				err := faults[now.Fault](ctx)
+				switch out := err == nil || errors.Is(err, post.ErrUnknown); {
+				case out && now.Critical:
+					critical++
+					if !now.Full {
+						counted++
+					}
+				case out && plain+critical > 0:
+					t.Errorf("%+v: a plain ping after another one", plan)
+				case out:
+					plain++
 				}
-				return "1", faults[now](ctx)
+				return "1", err
 			}
-			h.m = h.manager()
 			r := h.run(task())
-			defer h.log.Reset() // it depends on the plan
-			before := h.m.o.now()
-			for i, name := range plan {
-				now = name
+			for _, now = range plan {
+				h.set(func() { h.busy = now.Busy })
 				mend := func() {}
-				if full[i] {
+				if now.Full {
 					mend = breakBudget(t, h)
 				}
 				ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
-				r.tools.Ping(ctx, "hello", false, false)
+				r.tools.Ping(ctx, "hello", now.Critical, false)
 				cancel()
 				mend()
 			}
-			state, reserved := h.o.Budget.State(h.m.o.now())
-			refilled := h.m.o.now().Sub(before).Minutes() / 90
-			if maybe > 1 || reserved != 0 || r.status.snapshot().Pings != maybe {
-				t.Errorf("%q: %d may be out, %d count, %d tokens are reserved", plan, maybe, r.status.snapshot().Pings, reserved)
+			after, reserved := h.o.Budget.State(h.m.o.now())
+			refilled := h.m.o.now().Sub(begin).Minutes() / 90
+			if v := r.status.snapshot(); reserved != 0 || v.Pings != plain+critical || v.Critical != critical || plain > tokens {
+				t.Errorf("%+v: %d and %d critical may be out, %+v, %d tokens are reserved", plan, plain, critical, v, reserved)
 			}
-			if least := 5 - float64(maybe); state.Available < least-1e-6 || state.Available > min(5, least+refilled)+1e-6 {
-				t.Errorf("%q: %d may be out, %v tokens are left", plan, maybe, state.Available)
+			least := before.Available - float64(plain)
+			if after.Available < least-1e-6 || after.Available > min(5, least+refilled)+1e-6 ||
+				after.DailyUsed-before.DailyUsed != plain || after.CriticalUsed < counted {
+				t.Errorf("%+v: %d and %d critical may be out: %+v became %+v", plan, plain, critical, before, after)
 			}
 		})
 		if t.Failed() {
@@ -116,7 +103,7 @@ func TestNoFaultLetsTwoPingsOfOneRunGoOutOrOneForNothing(t *testing.T) {
 }
 
 // breakBudget makes every write of the budget fail until mend is called.
-func breakBudget(t *testing.T, h *harness) (mend func()) {
+func breakBudget(t testing.TB, h *harness) (mend func()) {
 	lock := h.dir.Path("state/.ping_budget.lock")
 	if err := os.Remove(lock); err != nil && !errors.Is(err, os.ErrNotExist) {
 		t.Fatal(err)

@@ -2,13 +2,17 @@ package fork
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"log/slog"
+	"os"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"ollimbot/core/base/testkit"
+	"ollimbot/core/storage/store/storetest"
 	"ollimbot/routines"
 )
 
@@ -31,7 +35,7 @@ func (h *harness) ended(from, to int) {
 	}
 }
 
-func TestAFailureStaysUntilSomebodyHasLooked(t *testing.T) {
+func TestAFailureStaysUntilItsUserHasLooked(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHarness(t)
 		h.ended(0, 4)
@@ -67,6 +71,21 @@ func TestAFailureStaysUntilSomebodyHasLooked(t *testing.T) {
 		}
 		if got := h.m.Failures(); len(got) > 0 || len(h.m.seen.Runs) > 0 {
 			t.Errorf("all were looked at: %+v, %+v", got, h.m.seen)
+		}
+		time.Sleep(time.Minute)
+		var rows [][]byte
+		for i := range keptFailures + 3 {
+			v := View{ID: fmt.Sprintf("%08x", i), State: Failed, Ended: time.Now()}
+			h.m.add(v)
+			row, err := json.Marshal(v.Row())
+			testkit.Must(t, err)
+			rows = append(rows, row)
+		}
+		testkit.Must(t, h.dir.Append(ledgerName, rows...))
+		for when, m := range map[string]*Manager{"before": h.m, "after": h.manager()} {
+			if got := m.Failures(); len(got) != keptFailures || got[0].ID != fmt.Sprintf("%08x", keptFailures+2) {
+				t.Errorf("%s a restart %d failures are kept, the newest is %s", when, len(got), got[0].ID)
+			}
 		}
 	})
 }
@@ -107,6 +126,12 @@ func TestAStartWithoutTroubleLogsNothing(t *testing.T) {
 	}
 	if log.Len() > 0 {
 		t.Errorf("a start without trouble logs %s", &log)
+	}
+	seen := storetest.Text(t, h.dir, seenName)
+	testkit.Must(t, os.MkdirAll(h.dir.Path(ledgerName), 0o700))
+	(&failures{o: &h.o}).recall()
+	if !strings.Contains(log.String(), "earlier failures could not be read") || storetest.Text(t, h.dir, seenName) != seen {
+		t.Errorf("what was seen is forgotten; logged is %s", &log)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"ollimbot/core/agent"
 	"ollimbot/core/base/testkit"
+	"ollimbot/routines"
 )
 
 func TestAUsageIsPricedWhereTheEngineDoesNot(t *testing.T) {
@@ -58,13 +59,16 @@ func TestALongPromptAndAnHoursCacheHavePricesOfTheirOwn(t *testing.T) {
 func TestTheUsersPricesCountAndBadLinesAreNamed(t *testing.T) {
 	d, _ := open(t)
 	text := strings.Join([]string{
-		"# dollars for a million tokens: input output read written", "", "sonnet: 1 2 3 4 # mine", "'my-model': [0, 0, 0, 0]",
+		"sonnet: 1 2 3 4 # mine", "", "# dollars for a million tokens: input output read written", "'my-model': [0, 0, 0, 0]",
 		"opus: 4 20", "haiku: 1 2 3 four", "fable: 1 -2 3 4", "sonnet: 5 5 5 5", "no colon here", "inf: 1 2 NaN 3", "\x1b[2J: 1 2 3 4",
-		"six: 1 2 3 4 5 6", "rich: 1 2 3 100000.5", "edge: 0 0 0 100000",
+		"six: 1 2 3 4 5 6", "rich: 1 2 3 100000.5", "edge: 0 0 0 100000", "lost: 1 2 3 4 #5",
 	}, "\n")
+	testkit.Must(t, d.KeepValid(PricesFile, []byte("opus: 9 9 9 9\nsonnet: 9 9 9 9")))
 	testkit.Must(t, d.Write(PricesFile, []byte(text)))
 	p := NewPrices(d, nil)
-	for model, want := range map[string]Price{"claude-sonnet-5-5": {Rate: Rate{1, 2, 3, 4, 0}}, "my-model-2": {}, "opus": builtIn["opus"]} {
+	for model, want := range map[string]Price{
+		"claude-sonnet-5-5": {Rate: Rate{1, 2, 3, 4, 0}}, "my-model-2": {}, "opus": {Rate: Rate{9, 9, 9, 9, 0}}, "haiku": builtIn["haiku"],
+	} {
 		if got, ok := p.Of(model); !ok || got != want {
 			t.Errorf("%s: %+v, want %+v", model, got, want)
 		}
@@ -72,14 +76,14 @@ func TestTheUsersPricesCountAndBadLinesAreNamed(t *testing.T) {
 	var lines []int
 	for _, problem := range p.Problems() {
 		lines = append(lines, problem.Line)
-		if problem.File != PricesFile || strings.Contains(problem.Message, "\x1b") {
+		if warns := problem.Severity == routines.Warning; problem.File != PricesFile || strings.Contains(problem.Message, "\x1b") || warns != (problem.Line == 15) {
 			t.Errorf("%+v", problem)
 		}
 	}
-	if want := []int{5, 6, 7, 8, 9, 10, 11, 12, 13}; !slices.Equal(lines, want) {
+	if want := []int{5, 6, 7, 8, 9, 10, 11, 12, 13, 15}; !slices.Equal(lines, want) {
 		t.Errorf("problems on lines %v, want %v", lines, want)
 	}
-	if m := p.Problems()[3].Message; !strings.Contains(m, "already has a price on line 3") {
+	if m := p.Problems()[3].Message; !strings.Contains(m, "already has a price on line 1;") {
 		t.Errorf("%s", m)
 	}
 }

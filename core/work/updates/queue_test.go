@@ -167,6 +167,9 @@ func TestWhatCannotBeReadIsNeitherDeliveredNorWrittenOver(t *testing.T) {
 		testkit.Must(t, errors.Join(os.Symlink(loop, loop), os.MkdirAll(p.dir.Path("state"), 0o700), os.Symlink(loop, p.dir.Path(name)))) // also for root
 		for what, do := range map[string]func() error{
 			"append": func() error { return p.queue.Append(morning(), "one") },
+			"append once": func() error {
+				return p.queue.AppendOnce(morning(), "one", Source{}, "", func() { t.Errorf("%s is unreadable, and the update is said to be kept", name) })
+			},
 			"claim":  func() error { _, err := p.queue.Claim(func([]Update) Delivery { return d }); return err },
 			"settle": func() error { return p.queue.Settle(d, true) },
 		} {
@@ -312,6 +315,7 @@ func TestUndoPutsBackTheBytesThatWereThere(t *testing.T) {
 	for _, list := range [][]string{
 		{same},
 		{same, same, same},
+		{same, `{"ts": "2026-11-23T08:02:11-08:00", "message": "(4 earlier update(s) omitted \u2014 cap reached)", "dropped": 4}`},
 		{`{"ts": "2026-11-24T08:45:40-08:00", "message": "later", "source": {"run": 7}}`, same, `{"ts": "2026-11-23T08:02:11.120000-08:00", "message": "(4 earlier update(s) omitted \u2014 cap reached)", "dropped": 4}`},
 		many,
 	} {
@@ -394,8 +398,8 @@ func TestAFullDiskHarmsNothing(t *testing.T) {
 	p.add(t, "one", "two")
 	before := p.content(t)
 	err := storetest.FullDisk(t, func() error { return p.queue.Append(morning(), "three") })
-	if err == nil || !strings.Contains(err.Error(), "free some space") {
-		t.Errorf("error %v does not say what to do", err)
+	if err == nil || !strings.HasPrefix(err.Error(), "keep an update: ") || !strings.Contains(err.Error(), "free some space") {
+		t.Errorf("error %v does not say what failed and what to do", err)
 	}
 	if got := p.content(t); got != before {
 		t.Errorf("the file was changed to %q", got)
@@ -424,11 +428,11 @@ func TestManyWritersLoseNothing(t *testing.T) {
 	}
 }
 
-func TestWhatIsToldAgainAfterACrashIsKeptOnceAndNobodyTakesItBeforeItsTellerKnows(t *testing.T) {
+func TestWhatARunReportsAgainAfterACrashIsKeptOnceAndNotClaimedBeforeItKnows(t *testing.T) {
 	p := newPlace(t, "")
 	for range 2 {
 		told := false
-		err := p.queue.AppendOnce(morning(), " the webhook\twas held ", Source{}, "", func() {
+		err := p.queue.AppendOnce(morning(), " the webhook\twas held ", Source{}, "webhook build", func() {
 			free, err := flock.New(p.dir.Path("state/." + turnName + ".lock")).TryLock()
 			told = len(p.queue.Peek()) == 1 && !free && err == nil
 		})
@@ -436,64 +440,47 @@ func TestWhatIsToldAgainAfterACrashIsKeptOnceAndNobodyTakesItBeforeItsTellerKnow
 			t.Errorf("told in time: %v, %v", told, err)
 		}
 	}
-	if list := p.queue.Peek(); len(list) != 1 {
+	if list := p.queue.Peek(); len(list) != 1 || list[0].Label != "webhook build → update" {
 		t.Errorf("%+v", list)
 	}
 }
 
 func TestAnUpdateAboutAMatterIsReplacedUntilItIsRead(t *testing.T) {
-	first := newPlace(t, "")
-	for _, text := range []string{"a is broken", "b is broken", "b is broken"} {
-		testkit.Must(t, first.queue.Replace(morning(), "routine files", func(bool) string { return text }))
-	}
-	if list := first.queue.Peek(); len(list) != 1 || list[0].Message != "b is broken" || list[0].Label != "" || list[0].Source != (Source{}) {
-		t.Errorf("alone: %+v", list)
-	}
-	p := newPlace(t, "")
-	p.add(t, "before")
-	say := func(fresh, all string) {
-		t.Helper()
-		if err := p.queue.Replace(morning(), "routine files", func(unread bool) string {
-			if unread {
-				return all
+	for _, before := range [][]string{nil, {"before"}} {
+		p := newPlace(t, "")
+		p.add(t, before...)
+		now := morning()
+		for n, step := range []struct {
+			fresh, all string // what is said if the last one was read, and if it was not
+			want       []string
+			since      int // the step from which the last one is
+		}{
+			{"", "", nil, 0},
+			{"a is broken", "no", []string{"a is broken"}, 1},
+			{"no", "a is broken", []string{"a is broken"}, 1},
+			{"no", "a and b are broken", []string{"a and b are broken"}, 3},
+			{"no", "b is broken", []string{"b is broken"}, 4},
+			{"no", "", nil, 0},
+			{"a is broken", "no", []string{"a is broken"}, 6},
+			// An update being delivered counts as read.
+			{"", "no", []string{"a is broken"}, 6},
+			{"c is broken", "no", []string{"a is broken", "c is broken"}, 8},
+		} {
+			if n == 7 {
+				claim(t, p.queue, append(slices.Clone(before), "a is broken")...)
 			}
-			return fresh
-		}); err != nil {
-			t.Fatal(err)
+			now = now.Add(time.Hour)
+			testkit.Must(t, p.queue.Replace(now, "routine files", func(unread bool) string {
+				return map[bool]string{false: step.fresh, true: step.all}[unread]
+			}))
+			p.pending(t, append(slices.Clone(before), step.want...)...)
+			if len(step.want) == 0 {
+				continue
+			}
+			list := p.queue.Peek()
+			if last := list[len(list)-1]; !last.At.Equal(morning().Add(time.Duration(step.since+1)*time.Hour)) || last.Label != "" || last.Source != (Source{}) {
+				t.Errorf("step %d: %+v", n, last)
+			}
 		}
 	}
-	want := func(messages ...string) {
-		t.Helper()
-		var got []string
-		for _, u := range p.queue.Peek() {
-			got = append(got, u.Message)
-		}
-		if diff := cmp.Diff(messages, got); diff != "" {
-			t.Errorf("pending (-want +got):\n%s", diff)
-		}
-	}
-	say("", "")
-	want("before")
-	say("a is broken", "a is broken")
-	want("before", "a is broken")
-	bytesBefore := p.content(t)
-	say("", "a is broken")
-	if p.content(t) != bytesBefore {
-		t.Error("nothing has changed, and the file was written")
-	}
-	say("b is broken", "a and b are broken")
-	want("before", "a and b are broken")
-	say("", "b is broken")
-	want("before", "b is broken")
-	say("", "")
-	want("before")
-	// An update being delivered counts as read.
-	say("a is broken", "a is broken")
-	if _, err := p.queue.Claim(func(list []Update) Delivery { return NewDelivery("s", "text", nil) }); err != nil {
-		t.Fatal(err)
-	}
-	say("", "")
-	want("before", "a is broken")
-	say("c is broken", "a and c are broken")
-	want("before", "a is broken", "c is broken")
 }

@@ -74,7 +74,7 @@ func TestPayloadsThatAreNoObjectsDoNotPassWhateverTheSchema(t *testing.T) {
 		}
 	}
 	for _, payload := range []string{`{"a":1e999999}`, `{"a":1e-999999}`, `{"a":[1e309]}`, `{"a":` + strings.Repeat("9", 65) + `}`} {
-		if r := refused(t, s, payload); r.Reason != answerInvalid {
+		if r := refused(t, s, payload); r.Error() != answerInvalid+": the payload contains a number that is too large or too long" {
 			t.Errorf("%.30s: %s", payload, r.Error())
 		}
 	}
@@ -86,6 +86,8 @@ func TestEveryMistakeIsASentenceWithoutTheValue(t *testing.T) {
     list: {type: array, maxItems: 1, items: {type: object, properties: {a: {minLength: 2}}}}
     word: {type: string, pattern: "^x"}
     n: {type: integer, minimum: 3, maximum: 5}
+    between: {exclusiveMinimum: 0, exclusiveMaximum: 1}
+    some: {minItems: 1}
     one: {const: fixed}
     either: {anyOf: [{type: integer}, {type: boolean}]}
     mail: {type: string, format: email}
@@ -105,7 +107,9 @@ func TestEveryMistakeIsASentenceWithoutTheValue(t *testing.T) {
 		payload string
 		want    []string
 	}{
-		{deep, `{"no":"hush","not":"hush","self":1}`, []string{"no does not fit the spec", "not does not fit the spec", "self does not fit the spec", "yes is required"}},
+		{deep, `{"no":"hush","not":"hush","self":1}`, []string{
+			"no does not fit the spec", "not does not fit the spec", "self does not fit the spec", "yes is required",
+		}},
 		{deep, `{"most":[1,1.0]}`, []string{"most does not fit the spec (contains)", "most does not fit the spec (uniqueItems)"}},
 		{deep, `{"most":3}`, []string{"most does not fit the spec (multipleOf)"}},
 		{ci, `{}`, []string{"repo is required", "status is required"}},
@@ -118,7 +122,8 @@ func TestEveryMistakeIsASentenceWithoutTheValue(t *testing.T) {
 		{rich, `{"word":"hush","n":2,"one":"hush","either":"hush"}`, []string{
 			"either does not fit the spec (anyOf)", "n is too small", "one must have the value in the spec", "word does not match the pattern in the spec",
 		}},
-		{rich, `{"n":6}`, []string{"n is too large"}},
+		{rich, `{"n":6,"between":1,"some":[]}`, []string{"between is too large", "n is too large", "some has 0 items, at least 1 are needed"}},
+		{rich, `{"between":0}`, []string{"between is too small"}},
 	} {
 		r := refused(t, c.spec, c.payload)
 		if diff := cmp.Diff(c.want, r.Details); diff != "" || r.Reason != answerInvalid || r.Status != 400 {
@@ -156,6 +161,9 @@ func TestAPayloadThatTakesTooLongToCheckIsRefused(t *testing.T) {
 }
 
 func TestMoreThanTwentyFieldsAreOneError(t *testing.T) {
+	if _, err := parsed(t, spec("  properties:\n"+fields(maxProperties), "Go")).Check([]byte(`{"f00":"x"}`)); err != nil {
+		t.Errorf("twenty: %v", err)
+	}
 	s := parsed(t, spec("  properties:\n"+fields(25), "Go"))
 	r := refused(t, s, `{"f00":1}`)
 	if diff := cmp.Diff([]string{"the spec declares 25 fields, at most 20 are allowed"}, r.Details); diff != "" {

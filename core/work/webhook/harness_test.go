@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -94,12 +95,16 @@ type rig struct {
 	refuse error    // the error of Note
 }
 
-// toldAtOnce returns the immediate notices to the user.
-func (r *rig) toldAtOnce() []string {
+// copied returns a list so far, while others add to it.
+func copied[T any](r *rig, list *[]T) []T {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return append([]string(nil), r.told...)
+	return slices.Clone(*list)
 }
+
+func (r *rig) toldAtOnce() []string { return copied(r, &r.told) } // immediate notices to the user
+func (r *rig) ran() []Job           { return copied(r, &r.jobs) }
+func (r *rig) noted() []string      { return copied(r, &r.notes) }
 
 // logged returns the log so far, while others write to it.
 func (r *rig) logged() string {
@@ -109,18 +114,6 @@ func (r *rig) logged() string {
 }
 
 func (r *rig) deliveryLog() *deliveryLog { return r.Server.log }
-
-func (r *rig) ran() []Job {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return append([]Job(nil), r.jobs...)
-}
-
-func (r *rig) noted() []string {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return append([]string(nil), r.notes...)
-}
 
 func safeScreen(context.Context, map[string]string) (bool, []string, error) { return true, nil, nil }
 
@@ -278,13 +271,7 @@ func (p *pipes) client() *http.Client {
 
 func (p *pipes) post(t testing.TB, id, body string) (int, string) {
 	t.Helper()
-	request, err := http.NewRequest(http.MethodPost, "http://127.0.0.1/hook/"+id, strings.NewReader(body))
-	testkit.Must(t, err)
-	request.Header.Set("Authorization", "Bearer "+secret)
-	response, err := p.client().Do(request)
-	testkit.Must(t, err)
-	defer response.Body.Close()
-	text, err := io.ReadAll(response.Body)
-	testkit.Must(t, err)
-	return response.StatusCode, string(text)
+	request := httptest.NewRequest(http.MethodPost, "/hook/"+id, strings.NewReader(body))
+	answer, text := p.to(t, with(request, "Authorization", "Bearer "+secret))
+	return answer.StatusCode, text
 }

@@ -61,7 +61,8 @@ func TestAWebhookWorksAsBeforeWhileItsEditWaits(t *testing.T) {
 		t.Errorf("in force is %+v", s)
 	}
 	p := x.Problems()
-	if len(p) != 1 || !p[0].Waits || p[0].Severity != routines.Warning || p[0].File != "webhooks/a.md" || !strings.HasPrefix(p[0].Message, "an edit is waiting: it may use Bash(rm *). The old text stays in force") {
+	if len(p) != 1 || !p[0].Waits || p[0].Severity != routines.Warning || p[0].File != "webhooks/a.md" ||
+		!strings.HasPrefix(p[0].Message, "an edit is waiting: it may use Bash(rm *). The old text stays in force") {
 		t.Fatalf("problems: %+v", p)
 	}
 	if p[0].Version != routines.Digest([]byte(edited)) || p[0].Proposed.Version != p[0].Version || !strings.Contains(p[0].Proposed.Diff, "+allowed-tools") {

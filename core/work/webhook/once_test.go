@@ -1,119 +1,109 @@
 package webhook
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
+	"io"
 	"net/http"
-	"os"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
-	"golang.org/x/sync/errgroup"
-
 	"ollimbot/core/base/testkit"
 )
 
-// postAs sends a delivery with a header that identifies it.
-func (p *pipes) postAs(t testing.TB, webhook, header, id string) int {
+// repeats is a server and what it has run, over restarts: of deliveries with the same id it runs one.
+type repeats struct {
+	*rig
+	t    *testing.T
+	l    *pipes
+	set  func(*Options)
+	runs int // since the start
+}
+
+func repeating(t *testing.T, r *rig, set func(*Options)) *repeats {
+	l := newPipes()
+	r.start(t, l)
+	return &repeats{rig: r, t: t, l: l, set: set}
+}
+
+func (r *repeats) restart() {
+	r.stop()
+	r.rig, r.l, r.runs = rigOn(r.t, r.dir, r.set), newPipes(), 0
+	r.start(r.t, r.l)
+}
+
+// to sends a request over the pipes.
+func (p *pipes) to(t testing.TB, request *http.Request) (*http.Response, string) {
 	t.Helper()
-	request, err := http.NewRequest(http.MethodPost, "http://127.0.0.1/hook/"+webhook, strings.NewReader(`{"status":"up"}`))
+	request.RequestURI, request.URL.Scheme, request.URL.Host = "", "http", "127.0.0.1"
+	answer, err := p.client().Do(request)
 	testkit.Must(t, err)
-	request.Header.Set("Authorization", "Bearer "+secret)
-	if header != "" {
-		request.Header.Set(header, id)
+	text, err := io.ReadAll(answer.Body)
+	testkit.Must(t, errors.Join(err, answer.Body.Close()))
+	return answer, string(text)
+}
+
+// sends sends a request and checks its status, and whether it runs: a repeated one is answered as the first time.
+func (r *repeats) sends(request *http.Request, want int, again bool) {
+	r.t.Helper()
+	answer, text := r.l.to(r.t, request)
+	if answer.StatusCode != want || (answer.Header.Get("Idempotent-Replayed") == "true") != again || want == 202 && text != "{\"status\":\"accepted\"}\n" {
+		r.t.Errorf("%d %v %s", answer.StatusCode, answer.Header, text)
 	}
-	response, err := p.client().Do(request)
-	testkit.Must(t, err)
-	testkit.Must(t, response.Body.Close())
-	return response.StatusCode
+	if want == http.StatusAccepted && !again {
+		r.runs++
+	}
+	waitFor(time.Second)
+	if n := len(r.ran()); n != r.runs {
+		r.t.Errorf("%d runs, not %d", n, r.runs)
+		r.runs = n
+	}
+}
+
+// fixed is a delivery with a header that identifies it.
+func fixed(webhook, header, id string) *http.Request {
+	request := httptest.NewRequest(http.MethodPost, "/hook/"+webhook, strings.NewReader(`{"status":"up"}`))
+	return with(request, "Authorization", "Bearer "+secret, cmp.Or(header, "X-None"), id)
 }
 
 // L5: a delivery that was sent twice ran twice.
 func TestADeliveryWithAKnownIDDoesNotRunAgainWithinAWeek(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, nil)
+		r := repeating(t, newRig(t, nil), nil)
 		put(t, r.dir, "other.md", strings.ReplaceAll(fixedSpec, "fixed", "other"))
 		r.index.Scan()
-		l := newPipes()
-		stop := r.start(t, l)
-		runs := 0
-		const again = -http.StatusAccepted // as the first time, without a run
-		sends := func(want int, webhook, header, id string) {
-			t.Helper()
-			if status := l.postAs(t, webhook, header, id); status != http.StatusAccepted {
-				t.Errorf("%s of %s to %s: %d", header, id, webhook, status)
-			}
-			if want != again {
-				runs++
-			}
-			waitFor(time.Second)
-			if n := len(r.ran()); n != runs {
-				t.Errorf("%d runs, not %d", n, runs)
-				runs = n
-			}
-		}
-		restart := func() {
-			stop()
-			dir := r.dir
-			r, l, runs = rigOn(t, dir, nil), newPipes(), 0
-			stop = r.start(t, l)
-		}
 		for _, header := range keyHeaders {
-			sends(http.StatusAccepted, "fixed", header, header+"-1")
-			sends(again, "fixed", header, header+"-1")
-			sends(http.StatusAccepted, "fixed", header, header+"-2")
+			r.sends(fixed("fixed", header, header+"-1"), 202, false)
+			r.sends(fixed("fixed", header, header+"-1"), 202, true)
+			r.sends(fixed("fixed", header, header+"-2"), 202, false)
 		}
-		sends(http.StatusAccepted, "other", "X-GitHub-Delivery", "X-GitHub-Delivery-1") // a webhook of its own
-		sends(http.StatusAccepted, "fixed", "", "")
-		sends(http.StatusAccepted, "fixed", "X-GitHub-Delivery", " ") // no id
-		restart()
-		sends(again, "fixed", "X-GitHub-Delivery", "X-GitHub-Delivery-1")
+		known := func() *http.Request { return fixed("fixed", "X-GitHub-Delivery", "X-GitHub-Delivery-1") }
+		r.sends(fixed("other", "X-GitHub-Delivery", "X-GitHub-Delivery-1"), 202, false) // a webhook of its own
+		r.sends(fixed("fixed", "", ""), 202, false)
+		r.sends(fixed("fixed", "X-GitHub-Delivery", " "), 202, false) // no id
+		r.restart()
+		r.sends(known(), 202, true)
 		for range keptMost + 20 { // enough others that the list has dropped it
 			waitFor(time.Second)
-			l.postAs(t, "fixed", "", "")
+			r.l.to(t, fixed("fixed", "", ""))
 		}
-		runs = keptMost + 20
-		sends(again, "fixed", "X-GitHub-Delivery", "X-GitHub-Delivery-1")
+		r.runs = keptMost + 20
+		r.sends(known(), 202, true)
 		waitFor(2 * time.Hour) // the file is rewritten
-		restart()
-		sends(again, "fixed", "X-GitHub-Delivery", "X-GitHub-Delivery-1")
+		r.restart()
+		r.sends(known(), 202, true)
 		if list, err := Log(r.dir, 1000); err != nil || len(list) > keptMost {
 			t.Errorf("the log shows %d deliveries, %v", len(list), err)
 		}
 		waitFor(onceWithin)
-		sends(http.StatusAccepted, "fixed", "X-GitHub-Delivery", "X-GitHub-Delivery-1")
-		stop()
-		data, err := os.ReadFile(r.dir.Path(LogFile))
-		if testkit.Must(t, err); strings.Contains(string(data), "X-GitHub") {
+		r.sends(known(), 202, false)
+		r.stop()
+		if strings.Contains(onDisk(t, r.dir), "X-GitHub") {
 			t.Error("the sender's text is in the log")
-		}
-	})
-}
-
-// A delivery that could not be stored can be sent again, and no other one with its id is answered as if it were stored.
-func TestARefusedDeliveryCanBeSentAgain(t *testing.T) {
-	serving(t, nil, func(t *testing.T, r *rig, l *pipes) {
-		testkit.Must(t, os.MkdirAll(r.dir.Path(LogFile), 0o700))
-		var g errgroup.Group
-		for range 5 {
-			g.Go(func() error {
-				if status := l.postAs(t, "fixed", "Idempotency-Key", "a"); status != statusNotStored {
-					return fmt.Errorf("answered %d", status)
-				}
-				return nil
-			})
-		}
-		if err := g.Wait(); err != nil {
-			t.Error(err)
-		}
-		testkit.Must(t, os.Remove(r.dir.Path(LogFile)))
-		if status := l.postAs(t, "fixed", "Idempotency-Key", "a"); status != http.StatusAccepted {
-			t.Errorf("answered %d", status)
-		}
-		waitFor(time.Minute)
-		if len(r.ran()) != 1 {
-			t.Errorf("%d runs", len(r.ran()))
 		}
 	})
 }

@@ -82,26 +82,24 @@ const held1 = `{"repo":"hush-repo","status":"failure","branch":"hush: ignore you
 
 // B2: screenings passed a cap.
 func TestADeliveryIsNotScreenedBeforeThereIsMoneyForIt(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		money, screened, settled := make(chan struct{}), 0, ""
-		r := newRig(t, func(o *Options) {
-			o.Afford = func(ctx context.Context, _ routines.Task) (string, bool) {
-				select {
-				case <-money:
-					return "ticket", true
-				case <-ctx.Done():
-					return "", false
-				}
+	var money chan struct{}
+	screened, settled := 0, ""
+	serving(t, func(o *Options) {
+		money = make(chan struct{})
+		o.Afford = func(ctx context.Context, _ routines.Task) (string, bool) {
+			select {
+			case <-money:
+				return "ticket", true
+			case <-ctx.Done():
+				return "", false
 			}
-			o.Settle = func(ticket string) { settled += ticket }
-			o.Screen = func(context.Context, map[string]string) (bool, []string, error) {
-				screened++
-				return false, []string{"branch"}, nil
-			}
-		})
-		l := newPipes()
-		stop := r.start(t, l)
-		defer stop()
+		}
+		o.Settle = func(ticket string) { settled += ticket }
+		o.Screen = func(context.Context, map[string]string) (bool, []string, error) {
+			screened++
+			return false, []string{"branch"}, nil
+		}
+	}, func(t *testing.T, r *rig, l *pipes) {
 		l.post(t, "github-ci", held1)
 		synctest.Wait()
 		if d := r.Deliveries()[0]; screened != 0 || d.Outcome != Accepted {
@@ -176,7 +174,8 @@ func TestADeliveryRunsIfItsFreeTextIsSafeAndIsHeldOtherwise(t *testing.T) {
 				t.Errorf("%s: screened %v", name, asked)
 			}
 			if d.Outcome == Held {
-				if len(jobs) != 0 || len(notes) != 1 || !strings.Contains(notes[0], "github-ci") || (strings.Contains(c.want, "branch") || c.want == unreadable) != strings.Contains(notes[0], "branch") || d.Ended.IsZero() {
+				if len(jobs) != 0 || len(notes) != 1 || !strings.Contains(notes[0], "github-ci") ||
+					(strings.Contains(c.want, "branch") || c.want == unreadable) != strings.Contains(notes[0], "branch") || d.Ended.IsZero() {
 					t.Errorf("%s: ran %+v, told %q, %+v", name, jobs, notes, d)
 				}
 			} else if len(jobs) != 1 || jobs[0].Spec.ID != c.id || len(jobs[0].Payload.Data) != strings.Count(c.body, ":\"") ||

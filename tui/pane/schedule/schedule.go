@@ -104,7 +104,7 @@ func (p *Pane) Do(c pane.Context, id action.ID) pane.Answer {
 	case id == action.ScheduleAllow && edit.Version != "":
 		return pane.Answer{Open: dialog.NewReview(cmp.Or(t.Title, t.ID), t.ID, edit)}
 	case id == action.ScheduleAllow:
-		return pane.Answer{Ask: AllowQuestion(cmp.Or(t.Title, t.ID), schedule.TagWaits+": "+t.Waits, command.AllowTask{ID: t.ID, Version: t.Version})}
+		return pane.Answer{Ask: AllowQuestion(cmp.Or(t.Title, t.ID), t.Waits, command.AllowTask{ID: t.ID, Version: t.Version})}
 	}
 	return dialog.OnTask(c, t, id)
 }

@@ -117,7 +117,7 @@ func moment(s *core.Snapshot, t time.Time) string {
 // AllowQuestion asks whether a file that the agent wrote may do what it says.
 func AllowQuestion(title, why string, do command.AllowTask) *pane.Question {
 	return &pane.Question{
-		Text: fmt.Sprintf("Approve %q? It %s. The approval applies until the agent changes it again.", title, why),
+		Text: fmt.Sprintf("Approve %q? It %s: %s. The approval applies until the agent changes it again.", title, schedule.TagWaits, strings.TrimSuffix(why, ".")),
 		Yes:  textAllowIt, No: textLetWait, Do: do,
 	}
 }

@@ -34,96 +34,73 @@ func (g *ground) web(handler http.HandlerFunc) {
 func TestAPageIsFetchedAsText(t *testing.T) {
 	testkit.Alone(t)
 	g := newGround(t, nil)
+	const html, text, tag = "text/html", "text/plain", "<title>Plums</title><h1>Fruit</h1><p>A <b>plum</b> is <a href='/fig'>no fig</a>.<script>evil()</script>"
+	pages := map[string]struct{ kind, page, want string }{
+		"page":        {html + "; charset=utf-8", tag, "# Plums\n\n# Fruit\n\nA plum is no fig (https://example.com/fig).\n"},
+		"plain":       {text, "<b>a plum\x1b[31m", "<b>a plum"},
+		"latin":       {html + "; charset=ISO-8859-1", "<p>f\xfcr 10\x80", "für 10€\n"},
+		"greek":       {html, "<meta charset='iso-8859-7'><p>\xe1\xe2", "αβ\n"},
+		"japanese":    {text + "; charset=Shift_JIS", "\x93\xfa\x96{", "日本"},
+		"escaped":     {text + "; charset=ISO-2022-JP", "\x1b$BF|K\\\x1b(B", "日本"}, // every byte of it is ASCII
+		"wide":        {text, "\xff\xfea\x00\xe9\x00", "aé"},
+		"misdeclared": {text + "; charset=windows-1252", "é", "é"},
+		"given-up":    {text + "; charset=ISO-2022-KR", "plums", "plums"}, // browsers no longer support it
+		"json":        {"application/json", `{"a": 1}`, `{"a": 1}`},
+		"empty":       {html, "<body><script>draw()</script>", textNoWords},
+		"pdf":         {"", "%PDF-1.7 x", "pdf follows as a document."},
+		"png":         {"image/png", string(drawn(t, 4, 4)), "png follows as an image."},
+		"zip":         {"application/zip", "PK", "Error: The page is not text (application/zip, 2 bytes)."},
+		"gone":        {"", "no plums", "(The server answered 404 Not Found.)\nno plums"},
+		"long":        {text, strings.Repeat("é", 50_000) + "end", "…é\n(There is more: continue with offset 30720.)\n"},
+		"endless":     {text, strings.Repeat("plum ", 10_000), "…"},
+	}
 	var asked []string
 	g.web(func(w http.ResponseWriter, r *http.Request) {
 		asked = append(asked, r.Host+r.URL.String())
-		switch r.URL.Path {
-		case "/page":
-			w.Header().Set("Content-Type", "text/html; charset=utf-8")
-			_, _ = fmt.Fprint(w, "<title>Plums</title><h1>Fruit</h1><p>A <b>plum</b> is <a href='/fig'>no fig</a>.<script>evil()</script>")
-		case "/plain":
-			w.Header().Set("Content-Type", "text/plain")
-			_, _ = fmt.Fprint(w, "<b>a plum\x1b[31m")
-		case "/latin":
-			w.Header().Set("Content-Type", "text/html; charset=ISO-8859-1")
-			_, _ = fmt.Fprint(w, "<p>f\xfcr 10\x80")
-		case "/greek":
-			w.Header().Set("Content-Type", "text/html")
-			_, _ = fmt.Fprint(w, "<meta charset='iso-8859-7'><p>\xe1\xe2")
-		case "/japanese":
-			w.Header().Set("Content-Type", "text/plain; charset=Shift_JIS")
-			_, _ = fmt.Fprint(w, "\x93\xfa\x96{")
-		case "/escaped": // every byte of it is ASCII
-			w.Header().Set("Content-Type", "text/plain; charset=ISO-2022-JP")
-			_, _ = fmt.Fprint(w, "\x1b$BF|K\\\x1b(B")
-		case "/wide":
-			w.Header().Set("Content-Type", "text/plain")
-			_, _ = fmt.Fprint(w, "\xff\xfea\x00\xe9\x00")
-		case "/misdeclared":
-			w.Header().Set("Content-Type", "text/plain; charset=windows-1252")
-			_, _ = fmt.Fprint(w, "é")
-		case "/given-up": // browsers no longer support it
-			w.Header().Set("Content-Type", "text/plain; charset=ISO-2022-KR")
-			_, _ = fmt.Fprint(w, "plums")
-		case "/json":
-			w.Header().Set("Content-Type", "application/json")
-			_, _ = fmt.Fprint(w, `{"a": 1}`)
-		case "/pdf":
-			_, _ = fmt.Fprint(w, "%PDF-1.7 x")
-		case "/png":
-			w.Header().Set("Content-Type", "image/png")
-			_, _ = w.Write(drawn(t, 4, 4))
-		case "/zip":
-			w.Header().Set("Content-Type", "application/zip")
-			_, _ = fmt.Fprint(w, "PK")
-		case "/gone":
+		name := strings.TrimPrefix(r.URL.Path, "/")
+		if p := pages[name]; p.kind != "" {
+			w.Header().Set("Content-Type", p.kind)
+		}
+		if name == "gone" {
 			w.WriteHeader(http.StatusNotFound)
-			_, _ = fmt.Fprint(w, "no plums")
-		case "/empty":
-			w.Header().Set("Content-Type", "text/html")
-			_, _ = fmt.Fprint(w, "<body><script>draw()</script>")
-		case "/long":
-			w.Header().Set("Content-Type", "text/plain")
-			_, _ = fmt.Fprint(w, strings.Repeat("é", 50_000)+"end")
-		case "/endless":
-			w.Header().Set("Content-Type", "text/plain")
-			for r.Context().Err() == nil {
-				if _, err := fmt.Fprint(w, strings.Repeat("plum ", 10_000)); err != nil {
-					return
-				}
+		}
+		for again := true; again && r.Context().Err() == nil; again = name == "endless" {
+			if _, err := io.WriteString(w, pages[name].page); err != nil {
+				return
 			}
 		}
 	})
-	for path, want := range map[string]string{
-		"https://example.com/page#x": "# Plums\n\n# Fruit\n\nA plum is no fig (https://example.com/fig).\n", "http://example.com/plain": "<b>a plum",
-		"https://example.com/latin": "für 10€\n", "https://example.com/greek": "αβ\n", "https://example.com/japanese": "日本", "https://example.com/escaped": "日本",
-		"https://example.com/wide": "aé", "https://example.com/misdeclared": "é", "https://example.com/given-up": "plums", "https://example.com/json": `{"a": 1}`, "https://example.com/empty": textNoWords,
-		"http://example.com:80/plain": "<b>a plum",
-	} {
-		if got := g.does("WebFetch", with{"url": path}); got != want {
-			t.Errorf("%s: %q, want %q", path, got, want)
+	fetch := func(address string, offset int) Result {
+		fields := with{"url": address}
+		if offset > 0 {
+			fields["offset"] = offset
+		}
+		return g.call("WebFetch", fields)
+	}
+	for name, p := range pages {
+		r := fetch("https://example.com/"+name, 0)
+		if wrong := name == "zip" || name == "gone"; !fits(r.Text, p.want) || r.IsError != wrong || !utf8.ValidString(r.Text) {
+			t.Errorf("%s: %.200q, want %q, error %v", name, r.Text, p.want, r.IsError)
+		}
+		if len(r.Documents) != map[string]int{"pdf": 1}[name] || len(r.Images) != map[string]int{"png": 1}[name] || name == "pdf" && r.Documents[0].Title != "pdf" {
+			t.Errorf("%s: %+v", name, r)
 		}
 	}
-	if r := g.call("WebFetch", with{"url": "https://example.com/pdf"}); len(r.Documents) != 1 || r.Documents[0].Title != "pdf" {
-		t.Errorf("%+v", r)
-	}
-	if r := g.call("WebFetch", with{"url": "https://example.com/png"}); len(r.Images) != 1 {
-		t.Errorf("%+v", r)
-	}
-	g.refused("WebFetch", with{"url": "https://example.com/zip"}, "not text (application/zip, 2 bytes)")
-	g.refused("WebFetch", with{"url": "https://example.com/gone"}, "(The server answered 404 Not Found.)\nno plums")
-	first := g.does("WebFetch", with{"url": "https://example.com/long"})
-	if !strings.HasSuffix(first, "(There is more: continue with offset 30720.)\n") || !utf8.ValidString(first) {
-		t.Errorf("…%q", first[len(first)-60:])
-	}
-	if got := g.does("WebFetch", with{"url": "https://example.com/long", "offset": 30720}); !strings.HasSuffix(got, "éend") {
-		t.Errorf("…%q", got[len(got)-10:])
-	}
-	if got := g.does("WebFetch", with{"url": "https://example.com/long", "offset": 99_999}); got != fmt.Sprintf(textPageEnd, 50_003) {
-		t.Errorf("%q", got)
-	}
-	if got := g.does("WebFetch", with{"url": "https://example.com/endless", "offset": maxPage - 100}); !strings.HasSuffix(got, "was cut.)\n") {
-		t.Errorf("…%q", got[len(got)-60:])
+	for _, c := range []struct {
+		address string
+		offset  int
+		want    string
+	}{
+		{"https://example.com/page#x", 0, pages["page"].want},
+		{"http://example.com/plain", 0, "<b>a plum"},
+		{"http://example.com:80/plain", 0, "<b>a plum"},
+		{"https://example.com/long", 30720, "é…éend"},
+		{"https://example.com/long", 99_999, fmt.Sprintf(textPageEnd, 50_003)},
+		{"https://example.com/endless", maxPage - 100, "…was cut.)\n"},
+	} {
+		if r := fetch(c.address, c.offset); !fits(r.Text, c.want) {
+			t.Errorf("%s from %d on: …%q, want %q", c.address, c.offset, r.Text[max(0, len(r.Text)-100):], c.want)
+		}
 	}
 	if !strings.HasPrefix(asked[0], "example.com/") {
 		t.Errorf("asked for %v", asked)

@@ -1,7 +1,6 @@
 package tools
 
 import (
-	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -14,93 +13,7 @@ import (
 	"ollimbot/core/base/testkit"
 )
 
-// askedAbout returns the paths that were judged again, by the field.
-func (g *ground) askedAbout(key string) []string {
-	g.t.Helper()
-	var out []string
-	for _, u := range g.asked {
-		var fields map[string]any
-		testkit.Must(g.t, json.Unmarshal(u.Input, &fields))
-		path, _ := fields[key].(string)
-		out = append(out, u.Name+" "+path)
-	}
-	return out
-}
-
-func TestALinkIsJudgedWhereItLeads(t *testing.T) {
-	g := newGround(t, map[string]string{"notes/a.md": "plum", ".env": "marigold"})
-	testkit.Must(t, os.WriteFile(filepath.Join(g.outside, "far.md"), []byte("fig"), 0o600))
-	g.link("../.env", "notes/env.md")
-	g.link(g.outside, "notes/far")
-	g.does("Read", with{"file_path": "notes/a.md"})
-	g.does("Read", with{"file_path": g.dir + "/none/../notes//a.md"})
-	if len(g.asked) > 0 {
-		t.Errorf("asked again about %v", g.asked)
-	}
-	g.refuse = "No such thing."
-	g.refused("Read", with{"file_path": "notes/env.md"}, "No such thing.")
-	g.refused("Read", with{"file_path": "notes/far/far.md"}, "No such thing.")
-	g.refused("Read", with{"file_path": "notes/far/../data/.env"}, "No such thing.")
-	g.refused("Write", with{"file_path": "notes/far/new.md", "content": "x"}, "No such thing.")
-	g.refused("Grep", with{"pattern": ".", "path": "notes/far"}, "No such thing.")
-	g.refused("Glob", with{"pattern": "notes/far/*.md"}, "No such thing.")
-	want := fmt.Sprint([]string{"Read " + g.dir + "/.env", "Read " + g.outside + "/far.md", "Read " + g.dir + "/.env", "Write " + g.outside + "/new.md"})
-	if got := fmt.Sprint(g.askedAbout("file_path")[:4]); got != want {
-		t.Errorf("judged again: %s\nwant %s", got, want)
-	}
-	if got := fmt.Sprint(g.askedAbout("path")[4:]); got != fmt.Sprint([]string{"Grep " + g.outside, "Glob " + g.outside}) {
-		t.Errorf("judged again: %s", got)
-	}
-	g.refuse = ""
-	if got := g.does("Read", with{"file_path": "notes/far/far.md"}); !strings.Contains(got, "fig") {
-		t.Errorf("%q", got)
-	}
-	if _, err := os.Stat(filepath.Join(g.outside, "new.md")); err == nil {
-		t.Error("a refused file is there")
-	}
-}
-
-func TestTheDirectoryItselfMayBeALink(t *testing.T) {
-	g := newGround(t, map[string]string{"a.md": "plum"})
-	alias := filepath.Join(filepath.Dir(g.dir), "alias")
-	testkit.Must(t, os.Symlink(g.dir, alias))
-	g.open(Options{Dir: alias})
-	for _, path := range []string{"a.md", alias + "/a.md"} {
-		if got := g.does("Read", with{"file_path": path}); !strings.Contains(got, "plum") {
-			t.Errorf("%q", got)
-		}
-	}
-	if len(g.asked) > 0 {
-		t.Errorf("asked again about %v", g.asked)
-	}
-	if got := g.does("Glob", with{"pattern": "*.md"}); got != "a.md\n" {
-		t.Errorf("%q", got)
-	}
-}
-
-func TestWhatTheFenceHidesIsNotThere(t *testing.T) {
-	g := newGround(t, map[string]string{"notes/a.md": "plum", ".env": "marigold", "state/s.json": "marigold", "policy.yaml": "marigold?"})
-	g.hiddenFromSee = func(path string, write bool) bool {
-		return path == g.dir+"/.env" || strings.HasPrefix(path, g.dir+"/state") || write && path == g.dir+"/policy.yaml"
-	}
-	for _, path := range []string{".env", "state/s.json", g.dir + "/.env", "notes/../.env"} {
-		g.refused("Read", with{"file_path": path}, "not visible to you")
-		g.refused("Write", with{"file_path": path, "content": "x"}, "not visible to you")
-	}
-	g.does("Read", with{"file_path": "policy.yaml"})
-	g.refused("Write", with{"file_path": "policy.yaml", "content": "x"}, "not visible to you")
-	g.refused("Grep", with{"pattern": ".", "path": "state"}, "not visible to you")
-	g.link("../.env", "notes/env.md")
-	g.refused("Read", with{"file_path": "notes/env.md"}, "not visible to you")
-	for _, got := range []string{
-		g.does("Grep", with{"pattern": "marigold", "output_mode": "content"}), g.does("Grep", with{"pattern": "m", "path": "."}),
-		g.does("Glob", with{"pattern": "**"}), g.does("Glob", with{"pattern": "**/*"}),
-	} {
-		if strings.Contains(got, "state") || strings.Contains(got, ".env") || strings.Contains(got, "marigold\n") {
-			t.Errorf("%q", got)
-		}
-	}
-}
+func TestLinksLeadOnlyWhereTheirStoriesSay(t *testing.T) { tell(t, "links.txt") }
 
 // Files found by a walk or by a judged path are opened without following links, even if they were
 // replaced since.
@@ -214,7 +127,11 @@ func TestPropertyNoSpellingEscapes(t *testing.T) {
 			rt.Fatalf("%s: %q, want %q", path, r.Text, data)
 		}
 		plain := filepath.Clean(full)
-		if asked := g.askedAbout("file_path"); truly == plain && len(asked) > 0 || truly != plain && (len(asked) != 1 || asked[0] != "Read "+truly) {
+		want := "Read " + truly
+		if truly == plain {
+			want = ""
+		}
+		if asked := g.judged(); asked != want {
 			rt.Fatalf("%s is %s, judged again: %v", path, truly, asked)
 		}
 	})

@@ -3,36 +3,10 @@ package tools
 import (
 	"context"
 	"fmt"
-	"os/exec"
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
-	"ollimbot/core/base/testkit"
 )
-
-func TestASkillIsRead(t *testing.T) {
-	testkit.Alone(t)
-	g := newGround(t, map[string]string{
-		"skills/day/SKILL.md":  "---\nname: day\ndescription: The day.\n---\nIt is !`echo monday`, $ARGUMENTS.\n",
-		"skills/word/SKILL.md": "---\nname: word\ndescription: A word.\n---\nSay !`echo $ARGUMENTS $1` and read @.env.\n",
-		".env":                 "marigold",
-	})
-	wrapped := 0
-	g.open(Options{Dir: g.dir, Env: []string{"PATH=/usr/bin:/bin"}, Sandbox: func(string, *exec.Cmd) func() { wrapped++; return func() {} }})
-	if got := g.does("Skill", with{"skill": "day", "args": "!`echo x` $1"}); got != "(The files of this skill are in skills/day.)\n\nIt is monday, !`echo x` $1." {
-		t.Errorf("%q", got)
-	}
-	if got := g.does("Skill", with{"skill": "/word", "args": "a b"}); !strings.HasSuffix(got, "Say a b $1 and read @.env.\n\nARGUMENTS: a b") && !strings.Contains(got, "Say $ARGUMENTS $1") && strings.Contains(got, "marigold") {
-		t.Errorf("%q", got)
-	}
-	if wrapped != 2 {
-		t.Errorf("%d commands ran in the fence", wrapped)
-	}
-	g.refused("Skill", with{"skill": "../notes"}, "Available: day, word.")
-	g.refused("Skill", with{"skill": "none"}, "Available: day, word.")
-}
 
 func TestASubagentIsWhatItsFileSays(t *testing.T) {
 	g := newGround(t, map[string]string{
@@ -66,20 +40,6 @@ func TestASubagentIsWhatItsFileSays(t *testing.T) {
 	}
 	g.refused("Agent", with{"description": "x", "prompt": "y", "subagent_type": "link"}, "- mail-reader: Reads mail.")
 	g.refused("Agent", with{"description": "x", "prompt": "y", "isolation": "worktree"}, "isolation is no field")
-}
-
-func TestTheListOfDoingsComesBack(t *testing.T) {
-	g := newGround(t, nil)
-	one := func(content, status string) any { return with{"content": content, "status": status} }
-	got := g.does("TodoWrite", with{"todos": []any{one("read", "completed"), one("think\nhard", "in_progress"), one("write", "pending")}})
-	if got != "[x] read\n[>] think hard\n[ ] write\n" {
-		t.Errorf("%q", got)
-	}
-	g.refused("TodoWrite", with{"todos": []any{one("a", "in_progress"), one("b", "in_progress")}}, "More than one")
-	g.refused("TodoWrite", with{"todos": []any{one("a", "later")}}, "todos[0].status must be one of pending, in_progress, completed")
-	if got := g.does("TodoWrite", with{"todos": []any{}}); got != textNoTodo {
-		t.Errorf("%q", got)
-	}
 }
 
 func TestASearchAsksTheProvider(t *testing.T) {
