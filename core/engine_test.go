@@ -98,7 +98,7 @@ func TestFaultsAndSecretsOfALoginStayInTheLog(t *testing.T) {
 				return
 			}
 			w.holds(errors.Is(err, context.DeadlineExceeded) && !strings.Contains(err.Error(), "hunter2"), "the login", err)
-			w.Bot.log.Error("a key of hunter2-hunter2 was refused", "error", errors.New("hunter2-hunter2 is wrong"))
+			w.log.Error("a key of hunter2-hunter2 was refused", "error", errors.New("hunter2-hunter2 is wrong"))
 			w.chat.Aside("see hunter2-hunter2")
 			s := w.Snapshot()
 			text := fmt.Sprintf("%+v %+v", s.Notices, s.Chat)

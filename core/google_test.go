@@ -70,14 +70,14 @@ func (c *connected) begins(line string) string {
 }
 
 // visit follows an address like a browser, and returns the page.
-func (c *connected) visit(browser *http.Client, address string) (*http.Response, string) {
+func (c *connected) visit(browser *http.Client, address string) (status int, to, page string) {
 	c.Helper()
 	res, err := browser.Get(address)
 	testkit.Must(c, err)
 	defer res.Body.Close()
-	page, err := io.ReadAll(res.Body)
+	text, err := io.ReadAll(res.Body)
 	testkit.Must(c, err)
-	return res, string(page)
+	return res.StatusCode, res.Header.Get("Location"), string(text)
 }
 
 func (c *connected) connects() {
@@ -110,18 +110,18 @@ func TestGoogleIsConnectedInTheConversationByABrowserAndByAPastedAddress(t *test
 	c := connectable(t)
 	const tasks, mail = "`ollim-bot tasks", "gmail-reader"
 	c.lacks("the system prompt without a login", c.SystemPrompt(), tasks)
-	res, page := c.visit(http.DefaultClient, c.begins("/google-auth"))
-	c.holds(res.StatusCode == http.StatusOK && strings.HasPrefix(page, "Authentication complete"), "the page", res.StatusCode, page)
+	status, _, page := c.visit(http.DefaultClient, c.begins("/google-auth"))
+	c.holds(status == http.StatusOK && strings.HasPrefix(page, "Authentication complete"), "the page", status, page)
 	c.said("google connected as sam@example.com (tasks, calendar).")
 	c.shows("the system prompt", c.SystemPrompt(), tasks+" list")
 	c.lacks("the system prompt", c.SystemPrompt(), mail)
 	c.shows("/google-auth again", c.do(command.Slash{Line: "/google-auth"}).Message, "connected as")
 
 	still := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
-	res, _ = c.visit(still, c.begins("/google-auth mail"))
+	_, to, _ := c.visit(still, c.begins("/google-auth mail"))
 	c.do(command.Say{Text: " http://127.0.0.1:1/?state=forged&code=x "})
 	c.said("google auth failed: this is not the address")
-	c.do(command.Say{Text: res.Header.Get("Location")})
+	c.do(command.Say{Text: to})
 	c.said("google connected as sam@example.com (tasks, calendar, mail).")
 	c.lacks("the chat", fmt.Sprint(c.Snapshot().Chat), "code=")
 	c.shows("the system prompt", c.SystemPrompt(), mail)

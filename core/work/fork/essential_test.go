@@ -104,7 +104,8 @@ func TestAnEssentialTaskReachesTheUserWithoutAModel(t *testing.T) {
 func TestWordsAreSentWithoutAModelAndWithoutAPlace(t *testing.T) {
 	served(t, func(t *testing.T, h *harness) {
 		h.limits.MaxRunning = 1
-		defer h.start(playing(task(), "wait 1h", "say done"))()
+		waits := h.start(playing(task(), "wait 1h", "say done"))
+		defer func() { _, _ = waits() }()
 		early := func(t routines.Task) Job {
 			return Job{Task: t, At: time.Now().Add(-time.Second), Fire: "reminder a", Said: &Said{Text: "Leave now", Early: true}}
 		}

@@ -125,7 +125,8 @@ func TestWhoEndsARunDecidesHowItEnds(t *testing.T) {
 				switch c.what {
 				case "waiting":
 					h.limits.MaxRunning = 1
-					defer h.start(playing(titled("first"), "wait 1h"))()
+					waits := h.start(playing(titled("first"), "wait 1h"))
+					defer func() { _, _ = waits() }()
 					j.Prompt = func(context.Context) string { t.Error("it started"); return "" }
 				case "prompt":
 					j.Prompt = func(ctx context.Context) string { <-ctx.Done(); return "hello" }
@@ -250,7 +251,8 @@ func TestThePromptIsBuiltWhenTheRunStartsNotWhenItIsQueued(t *testing.T) {
 	served(t, func(t *testing.T, h *harness) {
 		h.limits.MaxRunning = 1
 		begin := time.Now()
-		defer h.start(playing(task(), "wait 5m"))()
+		waits := h.start(playing(task(), "wait 5m"))
+		defer func() { _, _ = waits() }()
 		j := playing(task(), "stop")
 		prompt := j.Prompt
 		j.Prompt = func(ctx context.Context) string {

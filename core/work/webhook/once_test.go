@@ -36,15 +36,21 @@ func (r *repeats) restart() {
 	r.start(r.t, r.l)
 }
 
+// answered is the head of an answer.
+type answered struct {
+	StatusCode int
+	Header     http.Header
+}
+
 // to sends a request over the pipes.
-func (p *pipes) to(t testing.TB, request *http.Request) (*http.Response, string) {
+func (p *pipes) to(t testing.TB, request *http.Request) (answered, string) {
 	t.Helper()
 	request.RequestURI, request.URL.Scheme, request.URL.Host = "", "http", "127.0.0.1"
 	answer, err := p.client().Do(request)
 	testkit.Must(t, err)
 	text, err := io.ReadAll(answer.Body)
 	testkit.Must(t, errors.Join(err, answer.Body.Close()))
-	return answer, string(text)
+	return answered{answer.StatusCode, answer.Header}, string(text)
 }
 
 // sends sends a request and checks its status, and whether it runs: a repeated one is answered as the first time.

@@ -149,11 +149,11 @@ func (s *story) change(verb, name, what, all string) {
 	case "refuse": // what is judged again, for this reason
 		s.refuse = all
 	case "open": // the directory by another name
-		s.ground.open(Options{Dir: all})
+		s.open(Options{Dir: all})
 	case "bare": // without any program
-		s.ground.open(Options{Dir: s.dir, Env: []string{"PATH=" + s.t.TempDir()}})
+		s.open(Options{Dir: s.dir, Env: []string{"PATH=" + s.t.TempDir()}})
 	case "fence": // which lets everything pass
-		s.ground.open(Options{Dir: s.dir, Env: []string{"PATH=/usr/bin:/bin"}, Sandbox: func(string, *exec.Cmd) func() { s.fenced++; return func() {} }})
+		s.open(Options{Dir: s.dir, Env: []string{"PATH=/usr/bin:/bin"}, Sandbox: func(string, *exec.Cmd) func() { s.fenced++; return func() {} }})
 	default:
 		s.t.Fatalf("no step %q", verb)
 	}
