@@ -39,7 +39,6 @@ func TestAnEssentialTaskReachesTheUserWithoutAModel(t *testing.T) {
 		"the engine is down":         {task(essential), "", nil, Failed, "open a session: no route to the provider", 1},
 		"any other task":             {task(), "", nil, Failed, "", 1},
 		"there is no money":          {task(essential, mode(routines.Always)), "", func(j *Job) { j.Plain = "no money" }, Done, "no money", 1},
-		"it takes too long":          {task(essential), "wait 1h", nil, TimedOut, "timed out after 30m0s", 1},
 		"its ping is refused":        {task(essential, freely), spam, mail, Done, "its ping was refused: no token left", 1},
 		"it does not want to ping":   {task(essential, freely), "say all is settled", nil, Done, "", 0},
 		"it fails after its ping":    {task(essential, freely), `call ping_user {"message":"Two pills"}` + "\nfail out of order", nil, Failed, "", 2},
