@@ -94,7 +94,7 @@ func (p *process) handOver(args []string) (exit int, handed bool) {
 		return 0, false
 	}
 	agents := c.In&command.InAgent != 0
-	if !c.Writes && p.Flags.Timezone != "" { // the bot would use its own zone
+	if agents && p.Flags.Timezone != "" { // the command only reads, and the bot would use its own zone
 		return 0, false
 	}
 	if err := p.UsersOnly(); err != nil && agents {
