@@ -37,6 +37,7 @@ func TestAnEssentialTaskReachesTheUserWithoutAModel(t *testing.T) {
 		sent  int
 	}{
 		"the engine is down":         {task(essential), "", nil, Failed, "open a session: no route to the provider", 1},
+		"it takes too long":          {task(essential), "wait 1h", nil, TimedOut, "timed out after 30 minutes", 1},
 		"any other task":             {task(), "", nil, Failed, "", 1},
 		"there is no money":          {task(essential, mode(routines.Always)), "", func(j *Job) { j.Plain = "no money" }, Done, "no money", 1},
 		"its ping is refused":        {task(essential, freely), spam, mail, Done, "its ping was refused: no token left", 1},

@@ -123,7 +123,7 @@ func (r *run) execute(ctx context.Context) {
 
 // insist sends the text of an essential task if its run did not ping.
 func (r *run) insist(ctx context.Context, err error) {
-	why := r.unsaid(err)
+	why := r.unsaid(ctx, err)
 	if why == "" {
 		return
 	}
@@ -136,7 +136,7 @@ func (r *run) insist(ctx context.Context, err error) {
 // unsaid returns why an essential task has not reached the user although it should have:
 // no model was available, it failed, or its ping was refused. It is empty if nothing is
 // missing: the run chose not to ping, or was asked to end.
-func (r *run) unsaid(err error) string {
+func (r *run) unsaid(ctx context.Context, err error) string {
 	r.mu.Lock()
 	asked := r.asked
 	r.mu.Unlock()
@@ -148,8 +148,8 @@ func (r *run) unsaid(err error) string {
 	switch v := r.status.snapshot(); {
 	case !r.job.Task.Essential || r.job.early() || v.Pings > 0 || asked != nil:
 		return ""
-	case errors.Is(err, context.DeadlineExceeded):
-		return fmt.Sprintf(textTimedOut, v.Timeout)
+	case err != nil && overdue(ctx):
+		return fmt.Sprintf(textTimedOut, minutes(v.Timeout))
 	case err != nil:
 		return err.Error()
 	}
@@ -314,8 +314,8 @@ func (r *run) end(ctx context.Context, err error) {
 	case err == nil:
 		r.remember()
 		r.conclude(Done, "")
-	case errors.Is(ctx.Err(), context.DeadlineExceeded) && asked == nil:
-		n := words.Count(int(v.Timeout/time.Minute), "minute")
+	case overdue(ctx) && asked == nil:
+		n := minutes(v.Timeout)
 		r.conclude(TimedOut, fmt.Sprintf(textTimedOut, n))
 		r.notify(fmt.Sprintf(tellTimedOut, v.Title, n))
 	case errors.Is(asked, errUserStop):
@@ -327,6 +327,11 @@ func (r *run) end(ctx context.Context, err error) {
 	}
 	r.logSession()
 }
+
+// overdue reports whether a run has used its time. Its error does not say so: it depends on which of its parts ends first.
+func overdue(ctx context.Context) bool { return errors.Is(ctx.Err(), context.DeadlineExceeded) }
+
+func minutes(d time.Duration) string { return words.Count(int(d/time.Minute), "minute") }
 
 // fail marks a run as failed and tells the user.
 func (r *run) fail(why string) {
