@@ -26,7 +26,7 @@ func (e *MisreadError) Error() string { return e.Why }
 // Line executes a command of plain mode with the words that follow its name, for the command line. Nothing of it goes to
 // the agent as words, and a question is an error, because no next line can answer it. config is that of Options.
 func Line(ctx context.Context, c tui.Core, row command.Command, rest, config string) (Answer, error) {
-	var out printed
+	var out strings.Builder
 	s := newConsole(ctx, c, &out, "", config)
 	s.look, s.piped, s.once = func() {}, true, true
 	s.printed = math.MinInt // no "more"
@@ -39,7 +39,7 @@ func Line(ctx context.Context, c tui.Core, row command.Command, rest, config str
 	if change, ok := s.changes.Next(undo.Back); ok {
 		a.Undo = change.Step
 	}
-	a.Text = string(out)
+	a.Text = out.String()
 	switch {
 	case s.missed != "":
 		return a, &MisreadError{strings.TrimSuffix(s.missed, textChoose)}
@@ -49,12 +49,4 @@ func Line(ctx context.Context, c tui.Core, row command.Command, rest, config str
 		return a, errors.New(strings.TrimSuffix(strings.TrimSuffix(s.failed, textNumbers)+"\n"+a.Text, "\n"))
 	}
 	return a, nil
-}
-
-// printed collects what is printed.
-type printed []byte
-
-func (p *printed) Write(b []byte) (int, error) {
-	*p = append(*p, b...)
-	return len(b), nil
 }
