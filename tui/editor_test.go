@@ -57,7 +57,7 @@ func TestOnlyFilesOfTheDataDirectoryAreOpened(t *testing.T) {
 func editor(t *testing.T, script string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "editor")
-	testkit.Must(t, os.WriteFile(path, []byte("#!/bin/sh\n"+script+"\n"), 0o755))
+	testkit.Program(t, path, "#!/bin/sh\n"+script+"\n")
 	return path
 }
 

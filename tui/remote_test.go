@@ -53,7 +53,7 @@ func TestARemoteDashboardIsLeftAndTheBotGoesOn(t *testing.T) {
 func TestARemoteTerminalAsksNothingOfThisMachine(t *testing.T) {
 	bin := t.TempDir()
 	asked := filepath.Join(bin, "asked")
-	testkit.Must(t, os.WriteFile(filepath.Join(bin, "tmux"), []byte("#!/bin/sh\ntouch "+asked+"\n"), 0o755))
+	testkit.Program(t, filepath.Join(bin, "tmux"), "#!/bin/sh\ntouch "+asked+"\n")
 	t.Setenv("PATH", bin+":"+os.Getenv("PATH"))
 	env := []string{"TERM=screen-256color", "TMUX=/tmp/x,1,0", "TTY_FORCE=1"}
 	detect(Options{Output: os.Stdout, Env: env})

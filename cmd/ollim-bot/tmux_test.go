@@ -81,7 +81,7 @@ func TestAnAttachedDashboardInARealTerminal(t *testing.T) {
 	s := serveViewers(t, "")
 	put(t, filepath.Join(s.root, "routines", "a.md"), "---\nid: \"aaaa0001\"\ncron: \"0 */2 * * *\"\ndescription: Sweep\n---\nSweep.\n")
 	editor := filepath.Join(s.temp, "editor")
-	testkit.Must(t, os.WriteFile(editor, []byte("#!/bin/sh\necho THE-EDITOR on $(tty) for $(cat \"$1\" | wc -l) lines\nread line\n"), 0o700))
+	testkit.Program(t, editor, "#!/bin/sh\necho THE-EDITOR on $(tty) for $(cat \"$1\" | wc -l) lines\nread line\n")
 	x := startTmux(t)
 	stty := func(name string) string {
 		file := filepath.Join(s.temp, name)

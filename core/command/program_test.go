@@ -12,9 +12,7 @@ import (
 // prints writes a program that prints a line as its version.
 func prints(t *testing.T, path, line string) {
 	t.Helper()
-	if err := os.WriteFile(path, []byte("#!/bin/sh\n[ \"$1\" = version ] && echo '"+line+"'\n"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Program(t, path, "#!/bin/sh\n[ \"$1\" = version ] && echo '"+line+"'\n")
 }
 
 func TestAReplacedProgramOffersTheRestart(t *testing.T) {

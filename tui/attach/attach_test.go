@@ -394,8 +394,8 @@ func TestTheEditorRunsInTheClient(t *testing.T) {
 	h := &house{t: t, dir: storetest.Prepared(t)}
 	bin := t.TempDir()
 	seen, program := filepath.Join(bin, "seen"), filepath.Join(bin, "editor")
-	testkit.Must(t, os.WriteFile(program, []byte("#!/bin/sh\necho x >> "+seen+".times\n"+
-		"echo THE-EDITOR number $(wc -l < "+seen+".times) size $(stty size) $THEIRS\nread line\necho \"$line $1\" > "+seen+"\nexit $line\n"), 0o700))
+	testkit.Program(t, program, "#!/bin/sh\necho x >> "+seen+".times\n"+
+		"echo THE-EDITOR number $(wc -l < "+seen+".times) size $(stty size) $THEIRS\nread line\necho \"$line $1\" > "+seen+"\nexit $line\n")
 	storetest.Put(t, h.dir, "routines/a.md", "---\nid: \"aaaa0001\"\ncron: \"0 */2 * * *\"\ndescription: Sweep\n---\nSweep.\n")
 	h.start()
 	o := h.client()

@@ -48,7 +48,7 @@ func loginEngine(t *testing.T, script string) (e *Engine, home string) {
 	t.Helper()
 	home = t.TempDir()
 	path := filepath.Join(home, "claude")
-	testkit.Must(t, os.WriteFile(path, []byte(script), 0o700))
+	testkit.Program(t, path, script)
 	e = New(Options{Path: path, Env: []string{"PATH=/usr/bin:/bin", "HOME=" + home, "BROWSER=firefox"}})
 	runLogins(t, e)
 	return e, home

@@ -36,7 +36,7 @@ func TestACommandThatIsTooOldIsRefusedUntilItIsReplaced(t *testing.T) {
 	if s := e.Status(); s.Problem != err.Error() || s.Version != "2.1.100" {
 		t.Errorf("the status is %+v", s)
 	}
-	testkit.Must(t, os.WriteFile(path, []byte(tellsVersion("9.0.0")), 0o700))
+	testkit.Program(t, path, tellsVersion("9.0.0"))
 	if _, err := e.Open(t.Context(), agent.SessionOptions{Dir: "/"}); err != nil {
 		t.Error("a newer one:", err)
 	}
@@ -64,7 +64,7 @@ func TestACommandThatIsReplacedOrRemovedIsNoticedAtTheNextSession(t *testing.T) 
 	if s := e.Status(); s.Version != process.Newest() || s.Problem != "" {
 		t.Errorf("the status is %+v", s)
 	}
-	testkit.Must(t, os.WriteFile(path, []byte(tellsVersion("2.1.100")), 0o700))
+	testkit.Program(t, path, tellsVersion("2.1.100"))
 	err := open()
 	if s := e.Status(); !errors.Is(err, process.ErrTooOld) || s.Version != "2.1.100" || s.Problem == "" {
 		t.Errorf("an old one gives %v, the status is %+v", err, s)
@@ -74,7 +74,7 @@ func TestACommandThatIsReplacedOrRemovedIsNoticedAtTheNextSession(t *testing.T) 
 	if missing := (*process.NotFoundError)(nil); !errors.As(err, &missing) || e.Status().Problem != err.Error() {
 		t.Errorf("a removed one gives %v, the status is %+v", err, e.Status())
 	}
-	testkit.Must(t, os.WriteFile(path, []byte(tellsVersion(process.Oldest())), 0o700))
+	testkit.Program(t, path, tellsVersion(process.Oldest()))
 	testkit.Must(t, open())
 	if s := e.Status(); s.Version != process.Oldest() || s.Problem != "" {
 		t.Errorf("the status is %+v", s)

@@ -251,6 +251,6 @@ func oneLine(t *testing.T, err error, parts ...string) {
 func playing(t *testing.T, body string, mode os.FileMode) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "claude")
-	testkit.Must(t, os.WriteFile(path, []byte(body), mode))
+	testkit.Must(t, os.Chmod(testkit.Program(t, path, body), mode))
 	return path
 }

@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"strconv"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -88,6 +89,18 @@ func Must(t interface {
 	if err != nil {
 		t.Fatal(err)
 	}
+}
+
+// Program writes a program to a path, in place of one that may be running. A plain write is not enough: a program that is open for
+// writing cannot start ("text file busy"), and a child that another test starts at that moment has the file open for a while, too.
+func Program(t testing.TB, path, text string) string {
+	t.Helper()
+	written := path + ".written"
+	syscall.ForkLock.RLock()
+	defer syscall.ForkLock.RUnlock()
+	Must(t, os.WriteFile(written, []byte(text), 0o700))
+	Must(t, os.Rename(written, path))
+	return path
 }
 
 // Seed returns the seed of a random test and logs it: by default one that depends on the test's name

@@ -2,6 +2,7 @@ package testkit
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"runtime"
@@ -135,5 +136,20 @@ func TestNoRandomTestHasASeedOfItsOwn(t *testing.T) {
 	})
 	if err != nil || seen < 100 {
 		t.Errorf("%d files were read: %v", seen, err)
+	}
+}
+
+func TestAProgramCanStartAsSoonAsItIsWritten(t *testing.T) {
+	Alone(t)
+	for range 8 {
+		dir := t.TempDir()
+		t.Run("", func(t *testing.T) {
+			t.Parallel()
+			for range 50 {
+				if out, err := exec.Command(Program(t, filepath.Join(dir, "program"), "#!/bin/sh\necho here\n")).Output(); string(out) != "here\n" {
+					t.Fatal(string(out), err)
+				}
+			}
+		})
 	}
 }

@@ -23,7 +23,7 @@ func programs(t *testing.T, scripts map[string]string) string {
 	t.Helper()
 	d := at(t, nil)
 	for name, text := range scripts {
-		testkit.Must(t, os.WriteFile(d.Path(name), []byte("#!/bin/sh\n"+text+"\n"), 0o700))
+		testkit.Program(t, d.Path(name), "#!/bin/sh\n"+text+"\n")
 	}
 	return d.Root()
 }

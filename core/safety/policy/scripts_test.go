@@ -104,7 +104,7 @@ func TestAFileThatMayBeExecutedIsAScriptAndDataIsNot(t *testing.T) {
 	g, of := scripted(t)
 	g.Provenance().Scripts.Own()
 	tool := g.o.Dir.Path("bin/tool.md")
-	testkit.Must(t, os.WriteFile(tool, []byte("echo one\n"), 0o700))
+	testkit.Program(t, tool, "echo one\n")
 	program := of("bin/program.txt")
 	storetest.Put(t, g.o.Dir, "bin/program.txt", "not yet\n")
 	g.TaskWaits(&program)

@@ -337,7 +337,7 @@ func TestOurOwnProgramIsFoundByTheLinkOnPATH(t *testing.T) {
 	for _, dir := range []string{"/opt", "/bin"} {
 		testkit.Must(t, os.Mkdir(g.root+dir, 0o700))
 	}
-	testkit.Must(t, os.WriteFile(program, []byte("#!/bin/sh\necho at your service\n"), 0o700))
+	testkit.Program(t, program, "#!/bin/sh\necho at your service\n")
 	testkit.Must(t, os.Symlink(program, g.root+"/bin/ollim-bot"))
 	g.box = sandboxtest.Box(t, sandbox.Options{Dir: g.data, Home: g.home, Executable: program})
 	for way, wrap := range map[string]func(*exec.Cmd) func(){"a skill's command": g.box.Command, "a command of claude": g.inner, "claude itself": g.box.Engine} {

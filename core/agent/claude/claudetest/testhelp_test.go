@@ -51,7 +51,7 @@ func judge(t *testing.T) (path string, v *verdict) {
 func TestAMissingCommandSkipsUnlessItIsRequired(t *testing.T) {
 	empty, full := t.TempDir(), t.TempDir()
 	claude := filepath.Join(full, "claude")
-	testkit.Must(t, os.WriteFile(claude, []byte("#!/bin/sh\n"), 0o700))
+	testkit.Program(t, claude, "#!/bin/sh\n")
 	for _, c := range []struct {
 		name, path, test, require string
 		found, skipped, failed    bool

@@ -301,9 +301,7 @@ func TestStepsAreTakenOneByOneUntilTheEnd(t *testing.T) {
 // script creates an executable file.
 func script(t testing.TB, text string) string {
 	t.Helper()
-	path := filepath.Join(t.TempDir(), "claude")
-	write(t, path, text, 0o755)
-	return path
+	return testkit.Program(t, filepath.Join(t.TempDir(), "claude"), text)
 }
 
 func write(t testing.TB, path, text string, mode os.FileMode) {

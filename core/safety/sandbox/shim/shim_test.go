@@ -14,10 +14,7 @@ func program(t *testing.T, path, text string) string {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(path, []byte(text), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	return path
+	return testkit.Program(t, path, text)
 }
 
 // E4: a wrapper of a version manager worked outside of the sandbox, and every session failed in it.
