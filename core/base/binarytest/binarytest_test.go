@@ -65,7 +65,7 @@ func TestNoTestStartsItsBinaryPastThisPackage(t *testing.T) {
 			return err
 		}
 		if e.IsDir() {
-			if name := e.Name(); name == "testbinary" || strings.HasPrefix(name, ".") && name != ".." {
+			if name := e.Name(); name == "binarytest" || strings.HasPrefix(name, ".") && name != ".." {
 				return fs.SkipDir
 			}
 			return nil
@@ -76,7 +76,7 @@ func TestNoTestStartsItsBinaryPastThisPackage(t *testing.T) {
 		seen++
 		text, err := os.ReadFile(path)
 		if err == nil && startsItself.Match(text) {
-			t.Errorf("%s: take testbinary.Path", strings.TrimPrefix(path, root))
+			t.Errorf("%s: take binarytest.Path", strings.TrimPrefix(path, root))
 		}
 		return err
 	})
