@@ -38,7 +38,7 @@ func answering(name string) agent.SessionOptions {
 // calls makes the process's shell call one of the bot's commands.
 func (p *player) calls(t *testing.T, args ...string) agent.CommandResult {
 	t.Helper()
-	r, err := control.Call(config.Lookup(p.env, control.SocketVar), config.Lookup(p.env, control.SessionVar), args)
+	r, err := control.Call(config.Lookup(p.spec.Env, control.SocketVar), config.Lookup(p.spec.Env, control.SessionVar), args)
 	testkit.Must(t, err)
 	return r
 }
@@ -46,7 +46,7 @@ func (p *player) calls(t *testing.T, args ...string) agent.CommandResult {
 // isShut checks that the process's shell cannot reach the bot.
 func (p *player) isShut(t *testing.T) {
 	t.Helper()
-	r, err := control.Call(config.Lookup(p.env, control.SocketVar), config.Lookup(p.env, control.SessionVar), []string{"help"})
+	r, err := control.Call(config.Lookup(p.spec.Env, control.SocketVar), config.Lookup(p.spec.Env, control.SessionVar), []string{"help"})
 	if err == nil || !strings.Contains(err.Error(), "session has ended") {
 		t.Errorf("after its end a command gives %+v, %v", r, err)
 	}
@@ -85,7 +85,7 @@ func TestWithoutADoorAProcessCarriesNothingOfIt(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := <-st.players
-	if door, token := config.Lookup(p.env, control.SocketVar), config.Lookup(p.env, control.SessionVar); door+token != "" {
+	if door, token := config.Lookup(p.spec.Env, control.SocketVar), config.Lookup(p.spec.Env, control.SessionVar); door+token != "" {
 		t.Errorf("it has the door %q and the token %q", door, token)
 	}
 }

@@ -3,16 +3,12 @@ package claude
 import (
 	"context"
 	"encoding/json"
-	"log/slog"
 	"strings"
 	"testing"
-	"testing/synctest"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"ollimbot/core/agent"
-	"ollimbot/core/agent/callback"
 	"ollimbot/core/base/testkit"
 )
 
@@ -80,150 +76,4 @@ func TestASubagentsCallsGoThroughTheSameHooks(t *testing.T) {
 	if diff := cmp.Diff([]string{"Bash"}, names(r.seen("ask"))); diff != "" {
 		t.Error(diff)
 	}
-}
-
-func TestNoObjectionIsNotAPermission(t *testing.T) {
-	h := boundHost(t, &hostRun{})
-	if got := asked(t, h, "hook_callback", hookLine(hookPreTool, bashCall)); got != "{}" {
-		t.Errorf("the hook answers %s; an allow would skip the question for permission", got)
-	}
-}
-
-func TestADenialTellsTheModelWhy(t *testing.T) {
-	h := boundHost(t, &hostRun{pre: func(context.Context, agent.ToolUse) agent.Decision {
-		return agent.Decision{Reason: "state/ is the bot's own"}
-	}})
-	want := `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny",` +
-		`"permissionDecisionReason":"state/ is the bot's own"}}`
-	if diff := cmp.Diff(decoded(t, []byte(want)), decoded(t, []byte(asked(t, h, "hook_callback", hookLine(hookPreTool, bashCall))))); diff != "" {
-		t.Error(diff)
-	}
-}
-
-func TestAStopHookBlocksOnceHoweverOftenItObjects(t *testing.T) {
-	h := boundHost(t, &hostRun{stop: func(context.Context, bool) string { return "report first" }})
-	if got := asked(t, h, "hook_callback", hookLine(hookStop, `{"stop_hook_active":false}`)); got != `{"decision":"block","reason":"report first"}` {
-		t.Errorf("the first end is answered %s", got)
-	}
-	if got := asked(t, h, "hook_callback", hookLine(hookStop, `{"stop_hook_active":true}`)); got != "{}" {
-		t.Errorf("the second end is answered %s", got)
-	}
-}
-
-// With an error the call would run, so no fault may become one.
-func TestWhateverGoesWrongBeforeACallRefusesIt(t *testing.T) {
-	panics := func(context.Context, agent.ToolUse) agent.Decision { panic("bug") }
-	for name, c := range map[string]struct {
-		pre     func(context.Context, agent.ToolUse) agent.Decision
-		request string
-	}{
-		"a panic":                     {panics, hookLine(hookPreTool, bashCall)},
-		"no JSON":                     {nil, `{"callback_id":`},
-		"no object":                   {nil, `[1]`},
-		"no input":                    {nil, `{"callback_id":"ollim_pre_tool"}`},
-		"an input that is no object":  {nil, hookLine(hookPreTool, `"x"`)},
-		"no tool":                     {nil, hookLine(hookPreTool, `{"tool_input":{}}`)},
-		"no input of the tool":        {nil, hookLine(hookPreTool, `{"tool_name":"Bash"}`)},
-		"a list as the tool's input":  {nil, hookLine(hookPreTool, `{"tool_name":"Bash","tool_input":[]}`)},
-		"a tool's name that is none":  {nil, hookLine(hookPreTool, `{"tool_name":7,"tool_input":{}}`)},
-		"a hook that nobody has made": {nil, hookLine("other", bashCall)},
-	} {
-		h := boundHost(t, &hostRun{pre: c.pre})
-		if got := asked(t, h, "hook_callback", c.request); !strings.Contains(got, `"permissionDecision":"deny"`) {
-			t.Errorf("%s is answered %s", name, got)
-		}
-	}
-}
-
-func TestFaultsOfTheOtherHooksHoldNothingUp(t *testing.T) {
-	o := (&hostRun{}).options()
-	o.Hooks.Stop = func(context.Context, bool) string { panic("bug") }
-	o.Hooks.PostTool = func(context.Context, agent.ToolUse) { panic("bug") }
-	h := newHost(o, slog.New(slog.DiscardHandler))
-	defer h.close()
-	for _, request := range []string{
-		hookLine(hookStop, `{}`), hookLine(hookStop, `7`), hookLine(hookPostTool, bashCall), hookLine(hookPostTool, `{"tool_name":[]}`),
-	} {
-		if got := asked(t, h, "hook_callback", request); got != "{}" {
-			t.Errorf("%s is answered %s", request, got)
-		}
-	}
-}
-
-func TestARunWithoutHooksObjectsToNothing(t *testing.T) {
-	h := newHost(agent.SessionOptions{}, slog.New(slog.DiscardHandler))
-	defer h.close()
-	for _, hook := range []string{hookStop, hookPreTool, hookPostTool} {
-		if got := asked(t, h, "hook_callback", hookLine(hook, bashCall)); got != "{}" {
-			t.Errorf("%s answers %s", hook, got)
-		}
-	}
-}
-
-func TestASlowHookIsAnsweredBeforeTheCLIGivesUp(t *testing.T) {
-	for hook, c := range map[string]struct {
-		limit time.Duration
-		want  string
-	}{
-		hookPreTool:  {55 * time.Second, callback.AnswerSlow},
-		hookStop:     {55 * time.Second, "{}"},
-		hookPostTool: {25 * time.Second, "{}"},
-	} {
-		synctest.Test(t, func(t *testing.T) {
-			release := make(chan struct{})
-			o := (&hostRun{}).options()
-			o.Hooks.PreTool = func(_ context.Context, u agent.ToolUse) agent.Decision { <-release; return u.Allowed() }
-			o.Hooks.Stop = func(context.Context, bool) string { <-release; return "late" }
-			o.Hooks.PostTool = func(context.Context, agent.ToolUse) { <-release }
-			h := newHost(o, slog.New(slog.DiscardHandler))
-			begun := time.Now()
-			got := asked(t, h, "hook_callback", hookLine(hook, bashCall))
-			if took := time.Since(begun); took != c.limit {
-				t.Errorf("%s was answered after %v, not %v", hook, took, c.limit)
-			}
-			if !strings.Contains(got, c.want) {
-				t.Errorf("%s is answered %s", hook, got)
-			}
-			close(release)
-			h.close()
-		})
-	}
-}
-
-func TestACancelledHookRefusesAndEndsItsCallback(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		ended := false
-		h := boundHost(t, &hostRun{pre: func(ctx context.Context, u agent.ToolUse) agent.Decision {
-			<-ctx.Done()
-			ended = true
-			return u.Allowed()
-		}})
-		ctx, cancel := context.WithCancel(t.Context())
-		time.AfterFunc(time.Second, cancel)
-		answer, err := h.handle(ctx, "hook_callback", json.RawMessage(hookLine(hookPreTool, bashCall)))
-		if err != nil || answer.(hookAnswer).Specific == nil || !h.denied("toolu_1") {
-			t.Errorf("the answer is %+v, %v", answer, err)
-		}
-		h.close()
-		if !ended {
-			t.Error("close did not wait for the callback")
-		}
-	})
-}
-
-func TestCloseCancelsTheHooksThatRun(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		h := boundHost(t, &hostRun{pre: func(ctx context.Context, u agent.ToolUse) agent.Decision {
-			<-ctx.Done()
-			return u.Allowed()
-		}})
-		begun := time.Now()
-		time.AfterFunc(time.Second, h.close)
-		if got := asked(t, h, "hook_callback", hookLine(hookPreTool, bashCall)); !strings.Contains(got, `"deny"`) {
-			t.Errorf("the hook answers %s", got)
-		}
-		if took := time.Since(begun); took != time.Second {
-			t.Errorf("it took %v", took)
-		}
-	})
 }

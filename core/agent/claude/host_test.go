@@ -13,8 +13,6 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"ollimbot/core/agent"
 	"ollimbot/core/base/testkit"
 )
@@ -191,40 +189,6 @@ func captured(t *testing.T, name string) []*exchange {
 		t.Fatalf("%s holds no requests", name)
 	}
 	return list
-}
-
-func TestOnlyWhatWeRefusedCountsAsDenied(t *testing.T) {
-	h := boundHost(t, &hostRun{pre: func(_ context.Context, u agent.ToolUse) agent.Decision {
-		return agent.Decision{Digest: u.Digest(), Allow: u.Name == "Read", Reason: "no"}
-	}})
-	asked(t, h, "hook_callback", hookLine(hookPreTool, `{"tool_name":"Read","tool_input":{},"tool_use_id":"read"}`))
-	asked(t, h, "hook_callback", hookLine(hookPreTool, `{"tool_name":"Write","tool_input":{},"tool_use_id":"write"}`))
-	if h.denied("read") || h.denied("") || !h.denied("write") {
-		t.Errorf("denied: read %v, write %v, no id %v", h.denied("read"), h.denied("write"), h.denied(""))
-	}
-}
-
-func TestARequestThatWeDoNotKnowIsAnErrorOnOneLine(t *testing.T) {
-	h := boundHost(t, &hostRun{})
-	_, err := h.handle(t.Context(), "elicit\n\x1b[31mation"+strings.Repeat("x", 1000), json.RawMessage(`{}`))
-	if err == nil || strings.ContainsAny(err.Error(), "\n\x1b") || len(err.Error()) > 200 {
-		t.Errorf("the error is %q", err)
-	}
-}
-
-func TestTheHandshakeKeepsThePromptOutOfTheArguments(t *testing.T) {
-	h := newHost(agent.SessionOptions{SystemPrompt: "You are <Olli> & co."}, slog.New(slog.DiscardHandler))
-	defer h.close()
-	data, err := json.Marshal(h.initialize())
-	testkit.Must(t, err)
-	want := `{"subtype":"initialize","hooks":{
-		"Stop":[{"hookCallbackIds":["ollim_stop"],"timeout":660}],
-		"PreToolUse":[{"hookCallbackIds":["ollim_pre_tool"],"timeout":660}],
-		"PostToolUse":[{"hookCallbackIds":["ollim_post_tool"],"timeout":30}]},
-		"sdkMcpServers":["discord"],"appendSystemPrompt":"You are <Olli> & co."}`
-	if diff := cmp.Diff(decoded(t, []byte(want)), decoded(t, data)); diff != "" {
-		t.Error(diff)
-	}
 }
 
 func TestAfterCloseEverythingIsRefused(t *testing.T) {

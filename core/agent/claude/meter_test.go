@@ -1,7 +1,6 @@
 package claude
 
 import (
-	"encoding/json"
 	"fmt"
 	"math"
 	"sync"
@@ -9,7 +8,6 @@ import (
 
 	"ollimbot/core/agent"
 	"ollimbot/core/agent/claude/claudetest"
-	"ollimbot/core/agent/claude/wire"
 	"ollimbot/core/base/testkit"
 )
 
@@ -126,69 +124,5 @@ func TestATurnWhoseProcessDiesKeepsWhatItHadFinished(t *testing.T) {
 	}
 	if got := b.sum(); got.InputTokens != 2000 || got.OutputTokens != 100 || got.CostUSD <= 0 {
 		t.Errorf("booked %+v", got)
-	}
-}
-
-// A version that gives no totals before its first result is believed about its own turn only.
-func TestWithoutTotalsTheFirstTurnIsWhatItsLinesSay(t *testing.T) {
-	r := newStage(t, Options{Price: func(_ string, u agent.Usage) float64 { return float64(u.InputTokens) }})
-	var b till
-	s, p := played(t, r, func(o *agent.SessionOptions) { b.of(o); o.Resume = "0badcafe-0000-4000-8000-000000000001" })
-	turn := func(id string, total int) {
-		done := make(chan told, 1)
-		go func() { done <- say(t, s, "go") }()
-		<-p.messages
-		p.say(begin,
-			fmt.Sprintf(`{"type":"stream_event","event":{"type":"message_start","message":{"id":%q,"model":"m","usage":{"input_tokens":100,"output_tokens":1}}}}`, id),
-			`{"type":"stream_event","event":{"type":"message_delta","usage":{"output_tokens":40}}}`,
-			fmt.Sprintf(`{"type":"result","subtype":"success","num_turns":1,"total_cost_usd":%d,"modelUsage":{"m":{"inputTokens":%d,"outputTokens":440,"costUSD":%d}}}`, total, total, total), idle)
-		(<-done).result(t)
-	}
-	turn("a", 1000)
-	if got := b.sum(); got.InputTokens != 100 || got.OutputTokens != 40 || math.Abs(got.CostUSD-100) > 1e-6 {
-		t.Errorf("the first turn: %+v", got)
-	}
-	turn("b", 1100)
-	if got := b.sum(); got.InputTokens != 200 || math.Abs(got.CostUSD-200) > 1e-6 {
-		t.Errorf("the second turn: %+v", got)
-	}
-}
-
-// A subscription pays for a request unless there is a key, which is the user's money.
-func TestARequestThatASubscriptionPaysForIsMarked(t *testing.T) {
-	for account, plan := range map[string]bool{
-		`{"tokenSource":"claude.ai","subscriptionType":"max"}`:                                    true,
-		`{"tokenSource":"claude.ai","subscriptionType":"max","apiKeySource":"ANTHROPIC_API_KEY"}`: false,
-		`{"tokenSource":"none","apiKeySource":"ANTHROPIC_API_KEY"}`:                               false,
-	} {
-		r := newStage(t, Options{Price: func(_ string, u agent.Usage) float64 { return float64(u.InputTokens) }})
-		var b till
-		s, p := played(t, r, b.of)
-		inner(s).noteGreeting(json.RawMessage(`{"account":` + account + `}`))
-		done := make(chan told, 1)
-		go func() { done <- say(t, s, "go") }()
-		<-p.messages
-		p.say(begin, `{"type":"result","subtype":"success","num_turns":1,"total_cost_usd":3,"modelUsage":{"m":{"inputTokens":3,"costUSD":3}}}`, idle)
-		(<-done).result(t)
-		if len(b.list) == 0 || b.list[0].Plan != plan {
-			t.Errorf("%s: %+v", account, b.list)
-		}
-	}
-}
-
-// Answers to the bot's questions may overtake each other.
-func TestTotalsOnlyGrow(t *testing.T) {
-	var m meter
-	at := func(dollars float64, in int) totals {
-		return totalsOf(dollars, map[string]wire.ModelUsage{"m": {InputTokens: in, CostUSD: dollars - 1}})
-	}
-	sum := agent.Usage{}
-	for _, now := range []totals{at(2, 10), at(4, 30), at(3, 20), at(4, 30), at(5, 31)} {
-		for _, c := range m.add(now) {
-			sum = sum.Add(c.Used)
-		}
-	}
-	if sum.InputTokens != 31 || math.Abs(sum.CostUSD-5) > 1e-9 || m.turn != sum {
-		t.Errorf("%+v, the turn %+v", sum, m.turn)
 	}
 }

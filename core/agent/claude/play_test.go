@@ -32,8 +32,11 @@ type player struct {
 	signals  chan os.Signal
 	over     chan struct{}
 	end      func()
-	env      []string // the environment it was started with
-	greets   string   // the answer to the handshake; empty is {}
+	spec     process.Spec // what it was started with
+	greets   string       // the answer to the handshake; empty is {}
+	hear     func(kind string, line []byte)
+	totals   atomic.Value // the answer to the question for what was used, as a string
+	stderr   atomic.Value
 }
 
 // sent is a message of the host.
@@ -74,6 +77,9 @@ func (p *player) listen() {
 		if err := json.Unmarshal(line, &l); err != nil {
 			panic(err)
 		}
+		if p.hear != nil {
+			p.hear(l.Type, line)
+		}
 		switch l.Type {
 		case "user":
 			var m sent
@@ -82,11 +88,14 @@ func (p *player) listen() {
 			}
 			p.messages <- m
 		case "control_request":
-			if l.Request.Subtype != "get_usage" { // at any time, and never answered with totals
+			answer := cmp.Or(p.greets, "{}")
+			if l.Request.Subtype == "get_usage" { // at any time
+				answer, _ = p.totals.Load().(string)
+			} else {
 				p.asked <- l.Request.Subtype
 			}
 			if !p.mute.Load() {
-				p.say(fmt.Sprintf(`{"type":"control_response","response":{"subtype":"success","request_id":%q,"response":%s}}`, l.ID, cmp.Or(p.greets, "{}")))
+				p.say(fmt.Sprintf(`{"type":"control_response","response":{"subtype":"success","request_id":%q,"response":%s}}`, l.ID, cmp.Or(answer, "{}")))
 			}
 		}
 	}
@@ -103,7 +112,7 @@ func (p *player) say(lines ...string) {
 
 func (p *player) Stdin() io.WriteCloser { return p.stdin }
 func (p *player) Stdout() io.Reader     { return p.stdout }
-func (p *player) StderrTail() string    { return "" }
+func (p *player) StderrTail() string    { s, _ := p.stderr.Load().(string); return s }
 func (p *player) PID() int              { return 4711 }
 func (p *player) Err() error            { return nil }
 
@@ -183,7 +192,7 @@ func newStage(t testing.TB, o Options, play ...func(*player)) *stage {
 	t.Cleanup(g.Wait)
 	st.engine.start = func(spec process.Spec) (child, error) {
 		p := newPlayer()
-		p.env = spec.Env
+		p.spec = spec
 		for _, f := range play {
 			f(p)
 		}
