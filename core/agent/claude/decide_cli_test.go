@@ -34,7 +34,7 @@ func TestWithTheRealCLITheRunDecidesAboutItsCalls(t *testing.T) {
 	r := newRig(t)
 	var objects atomic.Bool
 	run := &hostRun{
-		pre: func(_ context.Context, u agent.ToolUse) agent.Decision {
+		pre: func(u agent.ToolUse) agent.Decision {
 			switch in := string(u.Input); {
 			case strings.Contains(in, "denied"):
 				return agent.Decision{Reason: "the bot keeps " + u.Name + " to itself"}
@@ -45,10 +45,10 @@ func TestWithTheRealCLITheRunDecidesAboutItsCalls(t *testing.T) {
 			}
 			return u.Allowed()
 		},
-		ask: func(_ context.Context, u agent.ToolUse) agent.Decision {
+		ask: func(u agent.ToolUse) agent.Decision {
 			return agent.Decision{Digest: u.Digest(), Allow: strings.Contains(string(u.Input), "yes"), Reason: "the user said no"}
 		},
-		stop: func(context.Context, bool) string {
+		stop: func(bool) string {
 			if objects.Load() {
 				return "call report_updates first"
 			}

@@ -76,6 +76,12 @@ func TestTheQuestionOfATurnsCostStandsBeforeEachCall(t *testing.T) { stories(t, 
 func TestHooksAndPermissions(t *testing.T)                         { stories(t, "hooks", tell) }
 func TestTheBotsToolsAreServed(t *testing.T)                       { stories(t, "tools", tell) }
 
+func TestCapturedTurnsArePassedOn(t *testing.T) { stories(t, "captured", tell) }
+
+func TestCapturedRequestsAreAnsweredAsClaudeUnderstoodThem(t *testing.T) {
+	stories(t, "understood", tell)
+}
+
 // A0: the bot's tools run with what was approved, and with nothing else.
 func TestAToolRunsOnlyAsItWasApproved(t *testing.T) { stories(t, "approved", tell) }
 
@@ -88,31 +94,34 @@ type teller struct {
 	opts agent.SessionOptions
 	env  []string
 
-	mu       sync.Mutex
-	notes    map[string][]string // by source, since the step
-	step     time.Time
-	over     bool
-	sessions []agent.Session
-	played   []*player
-	known    []string // ids
-	p        *player  // the one that prints
-	message  sent     // the last one that it got
-	turns    int
-	own      int
-	requests int                           // of the command
-	leaving  map[string]bool               // readers who leave at the next event
-	cancel   map[string]context.CancelFunc // of turns
-	free     chan struct{}                 // readers of turns of their own wait for it, if not nil
-	objects  string
-	allowed  float64
-	stop     string
-	limit    int64
-	changes  int
-	status   map[string]string
-	greets   string
-	totals   string
-	mute     bool
-	whole    bool // all flags and all of the handshake are written down
+	mu         sync.Mutex
+	notes      map[string][]string // by source, since the step
+	step       time.Time
+	over       bool
+	sessions   []agent.Session
+	played     []*player
+	known      []string // ids
+	p          *player  // the one that prints
+	message    sent     // the last one that it got
+	turns      int
+	own        int
+	requests   int                           // of the command
+	leaving    map[string]bool               // readers who leave at the next event
+	cancel     map[string]context.CancelFunc // of turns
+	free       chan struct{}                 // readers of turns of their own wait for it, if not nil
+	objects    string
+	allowed    float64
+	stop       string
+	limit      int64
+	changes    int
+	status     map[string]string
+	greets     string
+	totals     string
+	mute       bool
+	refuses    string
+	refusal    string
+	understood map[string]json.RawMessage // the answers of a captured host, by request
+	whole      bool                       // all flags and all of the handshake are written down
 }
 
 func tell(t *testing.T, steps []string) (story string) {
@@ -276,6 +285,15 @@ func (n *teller) given(o *Options, what, rest string) {
 		n.opts = agent.SessionOptions{Dir: "/"}
 	case "cap":
 		n.opts.Hooks.Afford = n.afford
+	case "tool": // with its only answer, which is an error after "!"
+		name, text, _ := strings.Cut(rest, " ")
+		n.opts.Tools = append(n.opts.Tools, tool(name, func(context.Context, agent.Approved) agent.ToolResult {
+			return agent.ToolResult{Text: strings.TrimPrefix(text, "!"), IsError: strings.HasPrefix(text, "!")}
+		}))
+	case "slow": // the name of a tool
+		n.opts.Tools = append(n.opts.Tools, tool(rest, n.waits))
+	case "refusal": // of what contains a word
+		n.refuses, n.refusal, _ = strings.Cut(rest, " ")
 	default:
 		n.t.Fatalf("nothing is given by %q", what)
 	}
@@ -410,6 +428,9 @@ func (n *teller) send(m agent.Message) {
 func (n *teller) as(ctx context.Context, who string, u agent.ToolUse) agent.Decision {
 	of := "bot " + u.ID
 	n.note(of, "%s about %s %s", who, u.Name, u.Input)
+	if n.refuses != "" && strings.Contains(string(u.Input), n.refuses) {
+		return agent.Decision{Reason: n.refusal}
+	}
 	var in map[string]string
 	_ = json.Unmarshal(u.Input, &in) // others have no say
 	switch in[who] {
@@ -494,26 +515,103 @@ func (n *teller) tools() (list []agent.Tool) {
 		"leave": func(context.Context, agent.Approved) agent.ToolResult {
 			return agent.ToolResult{Text: "so be it", EndTurn: true}
 		},
-		"wait": func(ctx context.Context, _ agent.Approved) agent.ToolResult {
-			n.note("bot", "a tool waits")
-			<-ctx.Done()
-			time.Sleep(time.Second)
-			n.note("bot", "the tool was cancelled")
-			return agent.ToolResult{Text: "cancelled", IsError: true}
-		},
+		"wait": n.waits,
 		"long": func(ctx context.Context, _ agent.Approved) agent.ToolResult {
 			time.Sleep(10 * time.Hour)
 			return agent.ToolResult{Text: fmt.Sprint("well, ", ctx.Err())}
 		},
 		"mail": func(context.Context, agent.Approved) agent.ToolResult { return agent.ToolResult{Text: "a letter"} },
 	} {
-		tool := agent.Tool{Name: name, Description: "is " + name, Schema: json.RawMessage(`{"type":"object"}`), Call: call}
+		one := tool(name, call)
 		if name == "mail" {
-			tool.Server = "post"
+			one.Server = "post"
 		}
-		list = append(list, tool)
+		list = append(list, one)
 	}
 	return list
+}
+
+func tool(name string, call func(context.Context, agent.Approved) agent.ToolResult) agent.Tool {
+	return agent.Tool{Name: name, Description: "is " + name, Schema: json.RawMessage(`{"type":"object"}`), Call: call}
+}
+
+func (n *teller) waits(ctx context.Context, _ agent.Approved) agent.ToolResult {
+	n.note("bot", "a tool waits")
+	<-ctx.Done()
+	time.Sleep(time.Second)
+	n.note("bot", "the tool was cancelled")
+	return agent.ToolResult{Text: "cancelled", IsError: true}
+}
+
+// replay lets the command print what the real one printed: its requests, or its turns.
+func (n *teller) replay(file string, requests bool) {
+	data, err := os.ReadFile(filepath.FromSlash(file))
+	testkit.Must(n.t, err)
+	ours := map[string]string{"Stop": hookStop, "PreToolUse": hookPreTool, "PostToolUse": hookPostTool}
+	n.understood = map[string]json.RawMessage{}
+	for text := range bytes.Lines(data) {
+		var l struct {
+			Dir  string
+			Line json.RawMessage
+		}
+		var of struct {
+			Type    string
+			ID      string `json:"request_id"`
+			Request struct {
+				Server  string `json:"server_name"`
+				Message struct {
+					Params struct {
+						Name string
+						Args json.RawMessage `json:"arguments"`
+					}
+				}
+				Input struct {
+					Event string `json:"hook_event_name"`
+				}
+			}
+			Response struct {
+				ID       string `json:"request_id"`
+				Response json.RawMessage
+			}
+		}
+		testkit.Must(n.t, json.Unmarshal(text, &l))
+		if l.Line == nil || json.Unmarshal(l.Line, &of) != nil {
+			continue // how the process ended
+		}
+		q := of.Request
+		event := q.Input.Event
+		switch {
+		case of.Type == "control_response":
+			n.mu.Lock()
+			n.understood[of.Response.ID] = of.Response.Response
+			n.mu.Unlock()
+			continue
+		case l.Dir == "host->cli" && of.Type == "user" && !requests:
+			n.send(agent.Message{Text: filepath.Base(file)})
+			continue
+		case l.Dir == "host->cli", requests != strings.HasPrefix(of.Type, "control_"), event != "" && ours[event] == "":
+			continue
+		case q.Message.Params.Name != "": // the hook before it was not captured
+			n.p.say(n.line("used", fmt.Sprintf("pre %s mcp__%s__%s %s", of.ID, q.Server, q.Message.Params.Name, q.Message.Params.Args)))
+			synctest.Wait()
+		}
+		line := string(l.Line)
+		if event != "" {
+			line = regexp.MustCompile(`"callback_id": *"[^"]*"`).ReplaceAllString(line, fmt.Sprintf(`"callback_id":%q`, ours[event]))
+		}
+		n.p.say(strings.TrimSpace(line))
+		synctest.Wait()
+	}
+	// The answers of the captured host are behind the requests.
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for id, want := range n.understood {
+		var was, is any
+		notes := n.notes["answer "+id]
+		if len(notes) == 1 && json.Unmarshal(want, &was) == nil && json.Unmarshal([]byte(notes[0]), &is) == nil && reflect.DeepEqual(was, is) {
+			notes[0] = "as claude understood it, " + notes[0]
+		}
+	}
 }
 
 // open opens a session; words are its options.
@@ -660,6 +758,8 @@ func (n *teller) do(verb, rest string) {
 		n.mu.Lock()
 		n.allowed, n.stop = allowed, stop
 		n.mu.Unlock()
+	case "requests", "turns": // of the real command
+		n.replay(rest, verb == "requests")
 	case "transcript": // of the session, with a message
 		file := sessionfile.Path(sessionfile.ConfigDir(process.Environment(n.engine.o.Env, process.Env{})), "/", s.ID())
 		testkit.Must(n.t, os.MkdirAll(filepath.Dir(file), 0o700))
@@ -805,6 +905,8 @@ func brief(v any) string {
 			}
 		case json.RawMessage:
 			words = append(words, string(x))
+		case time.Time:
+			words = append(words, x.UTC().Format(time.RFC3339))
 		case float64:
 			if x != 0 {
 				words = append(words, fmt.Sprintf("%s %.4g", name, x))
