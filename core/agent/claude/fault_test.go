@@ -1,9 +1,6 @@
 package claude
 
 import (
-	"context"
-	"errors"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -139,71 +136,9 @@ func TestWithoutALoginTheCureIsSaid(t *testing.T) {
 	}
 }
 
-func TestACommandThatCannotBeginSaysWhy(t *testing.T) {
-	testkit.Alone(t)
-	for _, c := range []struct {
-		name, body string
-		mode       os.FileMode
-		want       string
-	}{
-		{"not executable", "#!/bin/sh\n", 0o644, "make it executable"},
-		{"ends at once", "#!/bin/sh\necho 'node: bad option' >&2\nexit 9\n", 0o755, "node: bad option"},
-		{"prints nonsense", "#!/bin/sh\necho Welcome to claude\nread x\n", 0o755, "is "},
-		{"says why in a result", `#!/bin/sh
-echo '{"type":"result","subtype":"error_during_execution","is_error":true,"errors":["the disk is full"]}'
-`, 0o755, "the disk is full"},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			e := New(Options{Path: playing(t, c.body, c.mode), Env: []string{"PATH=/usr/bin:/bin", "HOME=" + t.TempDir()}, Log: testLog(t)})
-			runEngine(t, e)
-			_, err := e.Open(t.Context(), agent.SessionOptions{Dir: t.TempDir()})
-			oneLine(t, err, c.want)
-		})
-	}
-}
-
 // markedStopped reports whether the running turn was asked to end.
 func (s *session) markedStopped() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.flow.current != nil && !s.flow.current.stopped.IsZero()
-}
-
-func TestACommandThatIsMissingSaysHowToInstallIt(t *testing.T) {
-	e := New(Options{Env: []string{"PATH=" + t.TempDir(), "HOME=" + t.TempDir()}, Log: testLog(t)})
-	changed := make(chan struct{}, 100)
-	e.OnChange(func() { changed <- struct{}{} })
-	end := runEngine(t, e)
-	<-changed // its version was requested
-	_, err := e.Open(t.Context(), agent.SessionOptions{Dir: t.TempDir()})
-	oneLine(t, err, "from npm")
-	end()
-	_, err = e.Open(t.Context(), agent.SessionOptions{Dir: t.TempDir()})
-	oneLine(t, err, "not running")
-	if st := e.Status(); !strings.Contains(st.Problem, "from npm") {
-		t.Errorf("status %+v", st)
-	}
-}
-
-func TestTheEngineRunsOnce(t *testing.T) {
-	e := New(Options{Path: "/nowhere", Log: testLog(t)})
-	end := runEngine(t, e)
-	end()
-	if err := e.Run(t.Context()); !errors.Is(err, errRanTwice) {
-		t.Errorf("a second Run gives %v", err)
-	}
-}
-
-func TestAStartThatIsGivenUpLeavesNothing(t *testing.T) {
-	testkit.Alone(t)
-	path := playing(t, "#!/bin/sh\nexec sleep 60\n", 0o755)
-	e := New(Options{Path: path, Env: []string{"PATH=/usr/bin:/bin"}, Log: testLog(t)})
-	runEngine(t, e)
-	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
-	defer cancel()
-	_, err := e.Open(ctx, agent.SessionOptions{Dir: t.TempDir()})
-	if !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("given up with %v", err)
-	}
-	oneLine(t, err)
 }
