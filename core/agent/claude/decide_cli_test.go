@@ -2,6 +2,7 @@ package claude
 
 import (
 	"context"
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"slices"
@@ -100,8 +101,7 @@ func TestWithTheRealCLITheRunDecidesAboutItsCalls(t *testing.T) {
 	if asked := run.seen("stop")[stops:]; len(asked) != 2 || asked[0].Again || !asked[1].Again {
 		t.Errorf("the stop hook was asked %+v", asked)
 	}
-	q := r.requests()
-	if !strings.Contains(string(q[len(q)-1].Raw), "call report_updates first") {
+	if !strings.Contains(string(r.last().Raw), "call report_updates first") {
 		t.Error("the model was not told why it may not end")
 	}
 }
@@ -151,12 +151,82 @@ func TestWithTheRealCLIEveryToolMakesItsRoundTrip(t *testing.T) {
 		}
 	}()
 	<-begun
-	if err := s.Interrupt(t.Context()); err != nil {
-		t.Error(err)
-	}
+	testkit.Must(t, s.Interrupt(t.Context()))
 	<-ended
 	<-done
 	if h := say(t, s, claudetest.Script(claudetest.Step{Text: "yes"})); h.text() != "yes" {
 		t.Errorf("the next turn gives %q", h.text())
 	}
+}
+
+func TestAToolCanEndTheTurnAndLeavesNoInterruptionInTheHistory(t *testing.T) {
+	testkit.Alone(t)
+	r := newRig(t)
+	leave := func(o *agent.SessionOptions) {
+		o.Tools = []agent.Tool{{
+			Name: "leave", Description: "Leaves.", Schema: []byte(`{"type":"object","properties":{}}`),
+			Call: func(context.Context, agent.Approved) agent.ToolResult {
+				return agent.ToolResult{Text: "it is so", EndTurn: true}
+			},
+		}}
+	}
+	s := r.open(leave)
+	h := say(t, s, claudetest.Script(claudetest.Step{Text: "I go.", Tool: "mcp__discord__leave", Input: map[string]any{}}, claudetest.Step{Text: "Too much."}))
+	if end := h.result(t); end.Interrupted || end.IsError || h.text() != "I go." || len(r.requests()) != 1 {
+		t.Errorf("it says %q in %d requests and ends as %+v", h.text(), len(r.requests()), end)
+	}
+	if h := say(t, s, "and on "+claudetest.Script(claudetest.Step{Text: "Fine."})); h.text() != "Fine." {
+		t.Errorf("the next turn says %q", h.text())
+	}
+	for _, never := range []string{"interrupted by user", "No response requested"} {
+		if strings.Contains(string(r.last().Raw), never) {
+			t.Errorf("the history says %q", never)
+		}
+	}
+}
+
+// The guard judges a file by its predicted contents after a call, so the command has to produce
+// what the table in core/safety/policy says.
+func TestTheCommandEditsAsTheGuardTells(t *testing.T) {
+	testkit.Alone(t)
+	r := newRig(t)
+	data, err := os.ReadFile(filepath.Join("..", "..", "safety", "policy", "testdata", "edits.json"))
+	testkit.Must(t, err)
+	var edits []struct {
+		Name, File, Before, After string
+		Missing                   bool
+		Varies                    bool // differs between versions of the command
+		With                      map[string]any
+	}
+	testkit.Must(t, json.Unmarshal(data, &edits))
+	var steps []claudetest.Step
+	for _, e := range edits {
+		path := filepath.Join(r.dir, e.File)
+		if !e.Missing {
+			testkit.Must(t, os.WriteFile(path, letters(e.Before), 0o600))
+			steps = append(steps, claudetest.Step{Tool: "Read", Input: map[string]any{"file_path": path}})
+		}
+		tool := "Edit"
+		if e.With["content"] != nil {
+			tool = "Write"
+		}
+		e.With["file_path"] = path
+		steps = append(steps, claudetest.Step{Tool: tool, Input: e.With})
+	}
+	say(t, r.open(), claudetest.Script(append(steps, claudetest.Step{Text: "done"})...)).result(t)
+	for _, e := range edits {
+		got, err := os.ReadFile(filepath.Join(r.dir, e.File))
+		if err != nil || !e.Varies && string(got) != string(letters(e.After)) {
+			t.Errorf("%s: %q, want %q (%v)", e.Name, got, letters(e.After), err)
+		}
+	}
+}
+
+// letters writes bytes as letters, one for each.
+func letters(s string) []byte {
+	var out []byte
+	for _, c := range s {
+		out = append(out, byte(c))
+	}
+	return out
 }

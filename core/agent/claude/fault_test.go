@@ -4,93 +4,11 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"ollimbot/core/agent"
 	"ollimbot/core/agent/claude/claudetest"
 	"ollimbot/core/base/testkit"
 )
-
-func TestARequestThatFailsIsMadeAgainAndSaysSo(t *testing.T) {
-	testkit.Alone(t)
-	r := newRig(t)
-	h := say(t, r.open(), claudetest.Script(claudetest.Step{Error: 429, Times: 1, Text: "Now it works."}))
-	if tries := all[agent.Retry](h); len(tries) != 1 || tries[0].Attempt != 1 || tries[0].Reason != "rate limit" || tries[0].Wait <= 0 {
-		t.Errorf("retries %+v", tries)
-	}
-	if h.text() != "Now it works." || h.result(t).IsError {
-		t.Errorf("text %q", h.text())
-	}
-}
-
-func TestAFailureSaysWhatToDo(t *testing.T) {
-	testkit.Alone(t)
-	r := newRig(t, func(o *Options) { o.Env = append(slices.Clone(o.Env), "CLAUDE_CODE_MAX_RETRIES=1") })
-	s := r.open()
-	for _, c := range []struct {
-		name string
-		step claudetest.Step
-		want string
-	}{
-		{"a key that is refused", claudetest.Step{Error: 401}, "ANTHROPIC_API_KEY"},
-		{"a server that is overloaded", claudetest.Step{Error: 529}, "529"},
-		{"a request that is refused", claudetest.Step{Error: 400, ErrMsg: "this is no good"}, "this is no good"},
-		{"a stream without content", claudetest.Step{Text: "half of it", Chunk: 4, DropAfter: -1}, ""},
-	} {
-		h := say(t, s, claudetest.Script(c.step))
-		end := h.result(t)
-		if !end.IsError || end.Interrupted || !strings.Contains(end.Text, c.want) || end.Text == "" || strings.Contains(end.Text, "\n") {
-			t.Errorf("%s: %+v", c.name, end)
-		}
-		if h.text() != "" {
-			t.Errorf("%s: the turn said %q besides", c.name, h.text())
-		}
-	}
-	if h := say(t, s, claudetest.Script(claudetest.Step{Text: "here"})); h.text() != "here" || h.result(t).IsError {
-		t.Errorf("after failures: %q, %+v", h.text(), h.result(t))
-	}
-}
-
-func TestABrokenStreamIsNeverSaidTwice(t *testing.T) {
-	testkit.Alone(t)
-	r := newRig(t)
-	s := r.open()
-	whole := "one two three four five six seven eight"
-	for name, step := range map[string]claudetest.Step{
-		"a connection that is cut": {Text: whole, Chunk: 4, DropAfter: 3, Times: 1},
-		"an error in the stream":   {Text: whole, Chunk: 4, SSEError: "overloaded_error", SSEAfter: 3, Times: 1},
-	} {
-		h := say(t, s, claudetest.Script(step))
-		if h.text() != whole || h.result(t).IsError {
-			t.Errorf("%s: text %q, result %+v", name, h.text(), h.result(t))
-		}
-	}
-}
-
-func TestAnAnswerThatStallsIsInterruptedAfterTwoMinutes(t *testing.T) {
-	testkit.Alone(t)
-	r := newRig(t)
-	s := r.open()
-	once := false
-	h := say(t, s, claudetest.Script(slow("never")), func(ev agent.Event) {
-		if _, ok := ev.(agent.Text); !ok || once {
-			return
-		}
-		once = true
-		now := time.Now()
-		inner(s).checkSilence(now.Add(stallAfter - time.Second)) // not yet
-		if inner(s).markedStopped() {
-			t.Error("interrupted too early")
-		}
-		inner(s).checkSilence(now.Add(stallAfter + time.Second))
-	})
-	if end := h.result(t); !end.IsError || end.Interrupted || end.Text != textStalled {
-		t.Errorf("%+v", end)
-	}
-	if h := say(t, s, "still there?"); h.result(t).IsError {
-		t.Error("the session is lost")
-	}
-}
 
 func TestAPromptThatIsTooLongIsCompactedAndAnswered(t *testing.T) {
 	testkit.Alone(t)
@@ -136,9 +54,85 @@ func TestWithoutALoginTheCureIsSaid(t *testing.T) {
 	}
 }
 
-// markedStopped reports whether the running turn was asked to end.
-func (s *session) markedStopped() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.flow.current != nil && !s.flow.current.stopped.IsZero()
+// trouble is what the API does to a turn of the real command, and the expected outcome.
+type trouble struct {
+	name     string
+	steps    []claudetest.Step
+	sees     string // in the answer, a notice or the error
+	requests int    // at most
+	fails    bool
+	retry    string // the reason of the only retry; of any number if it is empty
+}
+
+func TestAFailureSaysWhatToDo(t *testing.T) {
+	testkit.Alone(t)
+	meets(t, []trouble{
+		{"429 once", []claudetest.Step{{Error: 429, Times: 1, Text: "Done."}}, "Done.", 2, false, "rate limit"},
+		{"M13: a refused key was reported after eight seconds", []claudetest.Step{{Error: 401}}, textBadKey, 3, true, ""},
+		{"529 for ever", []claudetest.Step{{Error: 529, RetryAfter: "0"}}, "529", 3, true, ""},
+		{"a bad request", []claudetest.Step{{Error: 400, ErrMsg: "no good"}}, "no good", 3, true, ""},
+		{"a stream without content", []claudetest.Step{{Text: "half of it", Chunk: 4, DropAfter: -1}}, "", 9, true, ""},
+		{"cut in an answer once", []claudetest.Step{{Text: slow("").Text, Chunk: 4, DropAfter: 3, Times: 1}}, slow("").Text, 2, false, ""},
+		{
+			"an error within the stream once",
+			[]claudetest.Step{{Text: slow("").Text, Chunk: 4, SSEError: "overloaded_error", SSEAfter: 3, Times: 1}},
+			slow("").Text, 2, false, "",
+		},
+	})
+}
+
+// TestWhateverTheAPIDoesTheCommandsTurnEndsAndSaysSo has the rest of the table of the Messages engine, as far as
+// the fake API serves it to the real command. With -v it prints the cost of each row.
+func TestWhateverTheAPIDoesTheCommandsTurnEndsAndSaysSo(t *testing.T) {
+	testkit.Alone(t)
+	testkit.Campaign(t, "claude")
+	type step = claudetest.Step
+	call, done := bash("echo one"), step{Text: "Done."}
+	two := []claudetest.Block{{Type: "tool_use", Name: "Bash", Input: call.Input}, {Type: "tool_use", Name: "Bash", Input: call.Input}}
+	meets(t, []trouble{
+		{"a sound answer", []step{call, done}, "Done.", 2, false, ""},
+		{"429, retry-after: 1", []step{{Error: 429, RetryAfter: "1", Times: 1, Text: "Done."}}, "Done.", 2, false, "rate limit"},
+		{"429 for ever", []step{{Error: 429, RetryAfter: "0"}}, "429", 3, true, ""},
+		{"529 once", []step{{Error: 529, RetryAfter: "0", Times: 1, Text: "Done."}}, "Done.", 2, false, ""},
+		{"500 for ever", []step{{Error: 500, RetryAfter: "0"}}, "500", 3, true, ""},
+		{"credit exhausted", []step{{Error: 400, ErrMsg: "Your credit balance is too low to access the Anthropic API."}}, "redit balance", 1, true, ""},
+		{"an unknown tool", []step{{Tool: "Fly", Input: map[string]any{}}, done}, "Done.", 2, false, ""},
+		{"parallel calls", []step{{Blocks: two}, done}, "Done.", 2, false, ""},
+		{"cut in a call once", []step{{Tool: "Bash", Input: call.Input, Chunk: 4, DropAfter: 3, Times: 1}, done}, "Done.", 3, false, ""},
+	})
+}
+
+// meets plays each row in a session of its own, and a turn after it.
+func meets(t *testing.T, rows []trouble) {
+	r := newRig(t, func(o *Options) { o.Env = append(slices.Clone(o.Env), "CLAUDE_CODE_MAX_RETRIES=2") })
+	for _, c := range rows {
+		before := len(r.requests())
+		s := r.open()
+		h := say(t, s, claudetest.Script(c.steps...))
+		end, seen := h.result(t), h.text()
+		for _, n := range all[agent.Notice](h) {
+			seen += " " + n.Text
+		}
+		if end.IsError {
+			seen += " " + end.Text
+		}
+		requests, tries := len(r.requests())-before, all[agent.Retry](h)
+		if !strings.Contains(seen, c.sees) || end.IsError != c.fails || end.Interrupted || requests > c.requests {
+			t.Errorf("%s: %d requests, the user sees %q, %+v", c.name, requests, seen, end)
+		}
+		if c.fails && (h.text() != "" || end.Text == "" || strings.Contains(end.Text, "\n")) {
+			t.Errorf("%s: the turn says %q and ends as %+v", c.name, h.text(), end)
+		}
+		if c.retry != "" && (len(tries) != 1 || tries[0].Attempt != 1 || tries[0].Reason != c.retry || tries[0].Wait <= 0) {
+			t.Errorf("%s: retries %+v", c.name, tries)
+		}
+		if away := strings.Contains(c.sees, "credentials"); away && !end.Unavailable {
+			t.Errorf("%s: %+v", c.name, end)
+		}
+		if next := say(t, s, claudetest.Script(claudetest.Step{Text: "Next."})); next.text() != "Next." || next.result(t).IsError {
+			t.Errorf("%s: the next turn says %q", c.name, next.text())
+		}
+		testkit.Must(t, s.Close())
+		t.Logf("%-32s %3d %9.5f  %.70s", c.name, requests, end.Usage.CostUSD, seen)
+	}
 }

@@ -44,38 +44,48 @@ func heard(t testing.TB, e *Engine, session, text string) bool {
 	return ok
 }
 
-func TestASessionWithoutATranscriptHasHeardNothing(t *testing.T) {
-	e := transcriptOf(t, "known", `{"type":"user","message":{"role":"user","content":"x"}}`)
-	for _, session := range []string{"unknown", "", ".", "..", "../known", "-some-where/known", "known\x00", "*"} {
-		if heard(t, e, session, "x") {
-			t.Errorf("the session %q has heard it", session)
-		}
-	}
-	if heard(t, witnessIn(filepath.Join(t.TempDir(), "missing")), "known", "x") {
-		t.Error("it was heard without any files")
-	}
-}
-
-func TestOnlyAUsersWordsCount(t *testing.T) {
-	e := transcriptOf(t, "s",
+func TestOnlyAUsersWordsInTheSessionsOwnFileAreHeard(t *testing.T) {
+	long := strings.Repeat("x", 1<<20)
+	e := transcriptOf(t, "known",
 		`{"type":"assistant","message":{"role":"assistant","content":[{"type":"text","text":"by the user"}]}}`,
 		`{"type":"user","isSidechain":true,"message":{"role":"user","content":"to a subagent"}}`,
 		`{"type":"user","message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"t","content":"a result"}]}}`,
 		`{"type":"queue-operation","operation":"enqueue","content":"waits"}`,
+		`{"type":"attachment","attachment":{"type":"queued_command","prompt":"between"}}`, `{"type":"attachment","attachment":{"type":"other","prompt":"queued_command"}}`,
+		`{"type":"other","attachment":{"type":"queued_command","prompt":"of no type"}}`,
 		`no JSON "user"`, `["user"]`, `{"type":"user","message":7}`, ``,
+		`{"type":"user","message":{"content":[{"type":"text","text":"`+long+`"},{"type":"text","text":"`+sessionfile.LastBlock+`"}]}}`,
 		`{"type":"user","message":{"role":"user","content":[{"type":"text","text":"one"},{"type":"text","text":"`+sessionfile.LastBlock+`"},`+
 			`{"type":"image","source":{}},{"type":"text","text":"two"},{"type":"text","text":"`+sessionfile.LastBlock+`"}]}}`,
 		`{"type":"user","message":{"role":"user","content":"a string"}}`,
 		`{"type":"user","message":{"role":"user","content":"torn`,
 	)
 	for text, want := range map[string]bool{
-		"by the user": false, "to a subagent": false, "a result": false, "waits": false, "torn": false,
+		"by the user": false, "to a subagent": false, "a result": false, "waits": false, "torn": false, "queued_command": false, "of no type": false,
 		sessionfile.LastBlock: false, "one" + sessionfile.LastBlock: false, "onetwo": false,
-		"one": true, "two": true, "a string": true,
+		"one": true, "two": true, "a string": true, "between": true, long: true,
 	} {
-		if heard(t, e, "s", text) != want {
-			t.Errorf("%q: heard is %v", text, !want)
+		if heard(t, e, "known", text) != want {
+			t.Errorf("%.20q: heard is %v", text, !want)
 		}
+	}
+	for _, session := range []string{"unknown", "", ".", "..", "../known", "-some-where/known", "known\x00", "*"} {
+		if heard(t, e, session, "one") || e.HasSession(session) {
+			t.Errorf("the session %q has heard it", session)
+		}
+	}
+	if !e.HasSession("known") || heard(t, witnessIn(filepath.Join(t.TempDir(), "missing")), "known", "one") {
+		t.Error("the session is not known, or known without any files")
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := e.HasMessage(ctx, "known", sha256.Sum256(nil)); !errors.Is(err, context.Canceled) {
+		t.Errorf("a search that is given up gives %v", err)
+	}
+	unreadable := t.TempDir()
+	testkit.Must(t, os.WriteFile(filepath.Join(unreadable, sessionfile.Projects), nil, 0o600))
+	if _, err := witnessIn(unreadable).HasMessage(t.Context(), "known", sha256.Sum256(nil)); err == nil {
+		t.Error("what cannot be read was not heard")
 	}
 }
 
@@ -102,25 +112,6 @@ func TestWhateverIsSaidIsHeard(t *testing.T) {
 			rt.Fatalf("%q was heard with more", text)
 		}
 	})
-}
-
-func TestAWitnessHasNoLineLimit(t *testing.T) {
-	long := strings.Repeat("x", 1<<20)
-	e := transcriptOf(t, "s",
-		`{"type":"user","message":{"content":[{"type":"text","text":"`+long+`"},{"type":"text","text":"`+sessionfile.LastBlock+`"}]}}`,
-		`{"type":"user","message":{"content":[{"type":"text","text":"after it"},{"type":"text","text":"`+sessionfile.LastBlock+`"}]}}`)
-	if !heard(t, e, "s", long) || !heard(t, e, "s", "after it") {
-		t.Error("a long line hides what stands in it or behind it")
-	}
-}
-
-func TestAWitnessStopsWhenAskedTo(t *testing.T) {
-	e := transcriptOf(t, "s", strings.Repeat("{}\n", 10))
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	if _, err := e.HasMessage(ctx, "s", sha256.Sum256(nil)); !errors.Is(err, context.Canceled) {
-		t.Errorf("the error is %v", err)
-	}
 }
 
 // A folder's real path, its characters beyond ASCII and its length all matter.

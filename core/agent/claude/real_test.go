@@ -9,9 +9,9 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -25,6 +25,16 @@ import (
 // slow returns an answer that pauses in its middle until it is released.
 func slow(key string) claudetest.Step {
 	return claudetest.Step{Text: "one two three four five six seven eight", Chunk: 4, Hold: key, HoldAfter: 2}
+}
+
+// atText calls f at the first piece of text.
+func atText(f func()) func(agent.Event) {
+	f = sync.OnceFunc(f)
+	return func(ev agent.Event) {
+		if _, ok := ev.(agent.Text); ok {
+			f()
+		}
+	}
 }
 
 func bash(command string) claudetest.Step {
@@ -81,8 +91,7 @@ func TestWordsOfTheUserAreNeverObeyed(t *testing.T) {
 	for _, text := range []string{"look at @" + secret, "/clear", "/compact", "!ls", "@/etc/hostname"} {
 		say(t, s, text).result(t)
 	}
-	last := r.requests()
-	q := last[len(last)-1]
+	q := r.last()
 	if strings.Contains(string(q.Raw), "heliotrope") {
 		t.Error("a file was read because its name was said")
 	}
@@ -140,12 +149,9 @@ func TestAForkSharesThePromptOfItsRunningParent(t *testing.T) {
 func TestABareSessionIsASmallRequest(t *testing.T) {
 	testkit.Alone(t)
 	r := newRig(t)
-	for name, text := range map[string]string{
+	put(t, r.dir, map[string]string{
 		"CLAUDE.md": "heliotrope", ".claude/agents/a.md": "---\nname: a\ndescription: heliotrope\n---\nx\n", "skills/s/SKILL.md": "heliotrope",
-	} {
-		path := filepath.Join(r.dir, name)
-		testkit.Must(t, errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(text), 0o600)))
-	}
+	})
 	s := r.open(func(o *agent.SessionOptions) { o.Bare, o.SystemPrompt = true, "You judge texts." })
 	if h := say(t, s, claudetest.Script(bash("touch a"), claudetest.Step{Text: "Judged."})); h.text() != "Judged." || !all[agent.ToolEnd](h)[0].IsError {
 		t.Errorf("it says %q, %v", h.text(), h.events)
@@ -175,23 +181,10 @@ func TestASessionGoesOnAfterItsProcessWasKilled(t *testing.T) {
 	s := r.open()
 	say(t, s, "remember the pear")
 	r.written(s.ID(), "remember the pear")
-	killed := false
-	h := say(t, s, claudetest.Script(slow("never")), func(ev agent.Event) {
-		if _, ok := ev.(agent.Text); ok && !killed {
-			killed = true
-			if err := syscall.Kill(r.engine.Status().Processes[0].PID, syscall.SIGKILL); err != nil {
-				t.Error(err)
-			}
-		}
-	})
+	h := say(t, s, claudetest.Script(slow("never")), atText(r.kill))
 	oneLine(t, h.err, "ended")
-	say(t, s, "what fruit?").result(t)
-	if q := r.requests(); !strings.Contains(string(q[len(q)-1].Raw), "remember the pear") {
-		t.Error("the session does not know what was said")
-	}
-	if err := s.Close(); err != nil {
-		t.Error(err)
-	}
+	r.knows(s, "remember the pear")
+	testkit.Must(t, s.Close())
 	oneLine(t, say(t, s, "are you there?").err, "closed")
 }
 
@@ -219,8 +212,7 @@ func TestAnIdleSessionWhoseProcessDiedAnswersTheNextMessage(t *testing.T) {
 		<-inner(fork).done
 		for i, s := range []agent.Session{main, fork} {
 			say(t, s, fmt.Sprintf("what fruit? %d", round)).result(t)
-			q := r.requests()
-			if raw := string(q[len(q)-1].Raw); !strings.Contains(raw, "remember the pear") || round == 1 && !strings.Contains(raw, "what fruit? 0") {
+			if raw := string(r.last().Raw); !strings.Contains(raw, "remember the pear") || round == 1 && !strings.Contains(raw, "what fruit? 0") {
 				t.Errorf("session %d does not know what was said", i)
 			}
 			if s.ID() != ids[i] {
@@ -231,54 +223,6 @@ func TestAnIdleSessionWhoseProcessDiedAnswersTheNextMessage(t *testing.T) {
 	}
 	if sessions := len(r.engine.Status().Processes); sessions != 2 {
 		t.Errorf("%d processes for two sessions", sessions)
-	}
-}
-
-func TestASessionThatWasEndedForItsMemoryAnswersTheNextMessage(t *testing.T) {
-	testkit.Alone(t)
-	r := newRig(t)
-	s := r.open()
-	say(t, s, "remember the pear")
-	r.written(s.ID(), "remember the pear")
-	r.memory.Store(1)
-	r.engine.checkProcesses(time.Now())
-	r.memory.Store(0)
-	say(t, s, "what fruit?").result(t)
-	if q := r.requests(); !strings.Contains(string(q[len(q)-1].Raw), "remember the pear") {
-		t.Error("the session does not know what was said")
-	}
-}
-
-func TestWhatIsSetWhileTheProcessIsGoneCountsForTheNext(t *testing.T) {
-	testkit.Alone(t)
-	r := newRig(t)
-	s := r.open()
-	say(t, s, "hello")
-	r.written(s.ID(), "hello")
-	r.kill()
-	<-inner(s).done
-	testkit.Must(t, s.Configure(t.Context(), agent.Settings{Model: "opus"}))
-	say(t, s, "again").result(t)
-	if q := r.requests(); !strings.Contains(q[len(q)-1].Model, "opus") {
-		t.Errorf("the next process speaks to %s", q[len(q)-1].Model)
-	}
-}
-
-func TestAnIDHasOneProcess(t *testing.T) {
-	testkit.Alone(t)
-	r := newRig(t)
-	s := r.open()
-	say(t, s, "hello")
-	o := r.options()
-	o.Resume = s.ID()
-	_, err := r.engine.Open(t.Context(), o)
-	oneLine(t, err, "already open")
-	testkit.Must(t, s.Close())
-	if err := s.Close(); err != nil {
-		t.Error("the second Close:", err)
-	}
-	if again := r.open(func(n *agent.SessionOptions) { n.Resume = o.Resume }); again.ID() != s.ID() {
-		t.Errorf("resumed as %s", again.ID())
 	}
 }
 
@@ -307,11 +251,7 @@ func TestAnInterruptionEndsTheTurnWhereverItIs(t *testing.T) {
 			return u.Allowed()
 		}
 	})
-	interrupt := func() {
-		if err := s.Interrupt(t.Context()); err != nil {
-			t.Error(err)
-		}
-	}
+	interrupt := func() { testkit.Must(t, s.Interrupt(t.Context())) }
 	ended := func(when string, h told) {
 		t.Helper()
 		if end := h.result(t); !end.Interrupted || end.IsError {
@@ -321,13 +261,7 @@ func TestAnInterruptionEndsTheTurnWhereverItIs(t *testing.T) {
 			t.Errorf("%s: the next turn says %q", when, after.text())
 		}
 	}
-	once := false
-	ended("the text", say(t, s, claudetest.Script(slow("never")), func(ev agent.Event) {
-		if _, ok := ev.(agent.Text); ok && !once {
-			once = true
-			interrupt()
-		}
-	}))
+	ended("the text", say(t, s, claudetest.Script(slow("never")), atText(interrupt)))
 	ended("a tool", say(t, s, claudetest.Script(bash("touch a; sleep 60")), func(ev agent.Event) {
 		if _, ok := ev.(agent.ToolStart); ok {
 			interrupt()
@@ -434,8 +368,7 @@ func TestCommandsOfTheEngineAreObeyed(t *testing.T) {
 	if len(got) != 2 || got[0].Done || got[0].Auto || !got[1].Done || got[1].Auto || got[1].PreTokens == 0 {
 		t.Errorf("/compact gives %+v", got)
 	}
-	q := r.requests()
-	if raw := string(q[len(q)-1].Raw); !strings.Contains(raw, "keep the fruit /clear") {
+	if !strings.Contains(string(r.last().Raw), "keep the fruit /clear") {
 		t.Error("the words for /compact did not arrive in one line")
 	}
 	if h := say(t, s, claudetest.Script(claudetest.Step{Text: "and then"})); h.text() != "and then" || h.result(t).IsError {
@@ -463,8 +396,7 @@ func TestSettingsChangeWhileASessionLives(t *testing.T) {
 	} {
 		testkit.Must(t, s.Configure(t.Context(), c.set))
 		say(t, s, "and now?").result(t)
-		q := r.requests()
-		if last := q[len(q)-1]; !strings.HasPrefix(last.Model, c.model) || last.Thinking != c.thinking {
+		if last := r.last(); !strings.HasPrefix(last.Model, c.model) || last.Thinking != c.thinking {
 			t.Errorf("%+v gives %s with %+v", c.set, last.Model, last.Thinking)
 		}
 	}
@@ -477,8 +409,7 @@ func TestWhatThinkingCannotBeIsTold(t *testing.T) {
 	for _, name := range []string{"haiku", "sonnet", "opus"} {
 		s := r.open(func(o *agent.SessionOptions) { o.Settings.Model = name })
 		say(t, s, "hello").result(t)
-		q := r.requests()
-		holds := q[len(q)-1].Thinking.Type == "disabled"
+		holds := r.last().Thinking.Type == "disabled"
 		m, known := r.engine.Status().Model(name)
 		if !known || m.AlwaysThinks == holds {
 			t.Errorf("%s is told as %+v; thinking that is off is %t", name, m, holds)

@@ -3,13 +3,11 @@ package claude
 import (
 	"context"
 	"errors"
-	"iter"
 	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -30,7 +28,6 @@ type rig struct {
 	engine *Engine
 	env    []string
 	dir    string
-	memory atomic.Int64 // limit per process; 0 means none
 }
 
 // newRig runs an engine over the real command until the test ends, in parallel with other tests
@@ -41,7 +38,7 @@ func newRig(t *testing.T, change ...func(*Options)) *rig {
 	t.Parallel()
 	api := claudetest.Start(t, claudetest.Options{})
 	r := &rig{t: t, api: api, env: claudetest.CLIEnv(t, api), dir: t.TempDir()}
-	o := Options{Path: path, Env: r.env, Log: testLog(t), MemoryLimit: r.memory.Load}
+	o := Options{Path: path, Env: r.env, Log: testLog(t)}
 	for _, f := range change {
 		f(&o)
 	}
@@ -113,6 +110,21 @@ func (r *rig) requests() []claudetest.Request {
 	return claudetest.ForModel(r.api.Requests())
 }
 
+// last returns the newest request for an answer of the model.
+func (r *rig) last() claudetest.Request {
+	q := r.requests()
+	return q[len(q)-1]
+}
+
+// knows runs a turn and checks that the model was shown this before, or with it.
+func (r *rig) knows(s agent.Session, what string) {
+	r.t.Helper()
+	say(r.t, s, "what fruit?").result(r.t)
+	if !strings.Contains(string(r.last().Raw), what) {
+		r.t.Errorf("the session %s does not know %q", s.ID(), what)
+	}
+}
+
 // until waits until n requests for the model have arrived.
 func (r *rig) until(n int) {
 	r.t.Helper()
@@ -135,18 +147,10 @@ func say(t *testing.T, s agent.Session, text string, see ...func(agent.Event)) t
 
 func send(t *testing.T, s agent.Session, m agent.Message, see ...func(agent.Event)) told {
 	t.Helper()
-	return listen(t, soon, s.Send, m, see...)
-}
-
-// listen reads a turn to its end, within a limit.
-func listen(t *testing.T, limit time.Duration, send func(context.Context, agent.Message) iter.Seq2[agent.Event, error],
-	m agent.Message, see ...func(agent.Event),
-) told {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), limit)
+	ctx, cancel := context.WithTimeout(context.Background(), soon)
 	defer cancel()
 	var h told
-	for ev, err := range send(ctx, m) {
+	for ev, err := range s.Send(ctx, m) {
 		if err != nil {
 			h.err = err
 			continue
@@ -253,4 +257,14 @@ func playing(t *testing.T, body string, mode os.FileMode) string {
 	path := filepath.Join(t.TempDir(), "claude")
 	testkit.Must(t, os.Chmod(testkit.Program(t, path, body), mode))
 	return path
+}
+
+// put writes files below a folder.
+func put(t *testing.T, dir string, files map[string]string) {
+	t.Helper()
+	for name, text := range files {
+		path := filepath.Join(dir, name)
+		testkit.Must(t, os.MkdirAll(filepath.Dir(path), 0o700))
+		testkit.Must(t, os.WriteFile(path, []byte(text), 0o600))
+	}
 }

@@ -1,32 +1,58 @@
 package claude
 
 import (
+	"context"
+	"log/slog"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"ollimbot/core/agent"
 	"ollimbot/core/agent/claude/claudetest"
+	"ollimbot/core/base/binarytest"
 	"ollimbot/core/base/testkit"
 	"ollimbot/core/safety/sandbox"
 	"ollimbot/core/safety/sandbox/sandboxtest"
 	"ollimbot/core/storage/config"
 )
 
+func TestMain(m *testing.M) {
+	binarytest.Answer(binarytest.Hidden{sandbox.HelperArg: sandbox.Helper})
+	os.Exit(m.Run())
+}
+
+func TestTheRealCommandIsKeptInByLandlockToo(t *testing.T) {
+	testkit.Alone(t)
+	dir := t.TempDir()
+	put(t, dir, map[string]string{".env": "heliotrope", "notes/a.txt": "a plum", "routines/a.md": "mine"})
+	r := newRig(t, func(o *Options) {
+		o.Sandbox = sandboxtest.Landlock(t, sandbox.Options{Dir: dir, Home: config.Lookup(o.Env, "HOME")}).Engine
+	})
+	r.dir = dir
+	s := r.open()
+	if e := shell(t, s, "pwd; cat notes/a.txt; echo pear > notes/b.txt"); e.IsError || e.Text != dir+"\na plum" {
+		t.Errorf("it says %q", e.Text)
+	}
+	for _, attack := range []string{"cat .env", "echo x > routines/b.md", "echo x > new.md", "echo x > CLAUDE.md", "env | grep ANTHROPIC || exit 3", "ls ~/.ssh"} {
+		if e := shell(t, s, attack); !e.IsError || strings.Contains(e.Text, "heliotrope") {
+			t.Errorf("%s: %q", attack, e.Text)
+		}
+	}
+}
+
 // boxedRig returns a rig whose processes run in the real sandbox, on a data directory with secrets.
 func boxedRig(t *testing.T, settings sandbox.Settings) *rig {
 	t.Helper()
 	dir := t.TempDir()
-	for name, text := range map[string]string{
+	put(t, dir, map[string]string{
 		".env": "DISCORD_TOKEN=heliotrope\n", "state/sessions.json": "heliotrope", "routines/a.md": "mine",
 		"CLAUDE.md": "mine", "IDENTITY.md": "mine", "notes/a.txt": "a plum",
-	} {
-		path := filepath.Join(dir, name)
-		testkit.Must(t, os.MkdirAll(filepath.Dir(path), 0o700))
-		testkit.Must(t, os.WriteFile(path, []byte(text), 0o600))
-	}
+	})
 	r := newRig(t, func(o *Options) {
 		o.Sandbox = sandboxtest.Box(t, sandbox.Options{
 			Dir: dir, Home: config.Lookup(o.Env, "HOME"), Settings: func() sandbox.Settings { return settings },
@@ -68,10 +94,7 @@ func TestTheRealCommandWorksInASandbox(t *testing.T) {
 	r.written(id, "pear.txt")
 	testkit.Must(t, s.Close())
 	again := r.open(func(o *agent.SessionOptions) { o.Resume = id })
-	say(t, again, "what fruit?").result(t)
-	if q := r.requests(); !strings.Contains(string(q[len(q)-1].Raw), "pear.txt") {
-		t.Error("the session does not know what was said")
-	}
+	r.knows(again, "pear.txt")
 }
 
 func TestTheRealCommandIsKeptIn(t *testing.T) {
@@ -118,5 +141,145 @@ func TestInstructionsThatACommandLeftAreNotObeyed(t *testing.T) {
 	last := string(requests[len(requests)-1].Raw)
 	if strings.Contains(strings.ReplaceAll(last, "echo Obey the medlar", ""), "Obey the medlar") || !strings.Contains(last, "Obey the quince") {
 		t.Errorf("the model was told: %s", last)
+	}
+}
+
+// TestTheFirstSessionOfAnEmptyHomeIsKept is D1: without the folder of its settings, claude wrote
+// its sessions to a folder that was removed with the sandbox.
+func TestTheFirstSessionOfAnEmptyHomeIsKept(t *testing.T) {
+	testkit.Alone(t)
+	fences := map[string]func(testing.TB, sandbox.Options) *sandbox.Box{
+		"bubblewrap": sandboxtest.Box, "Landlock": sandboxtest.Landlock, "no sandbox": nil,
+	}
+	folders := map[string]func(home string) []string{
+		"the usual folder": func(string) []string { return nil },
+		"CLAUDE_CONFIG_DIR": func(home string) []string {
+			return []string{"CLAUDE_CONFIG_DIR=" + filepath.Join(home, "of", "claude")}
+		},
+	}
+	for fence, box := range fences {
+		for folder, set := range folders {
+			t.Run(fence+", "+folder, func(t *testing.T) {
+				dir, home := t.TempDir(), t.TempDir()
+				r := newRig(t, func(o *Options) {
+					o.Env = slices.DeleteFunc(o.Env, func(v string) bool {
+						return strings.HasPrefix(v, "HOME=") || strings.HasPrefix(v, "CLAUDE_CONFIG_DIR=")
+					})
+					o.Env = append(o.Env, append(set(home), "HOME="+home)...)
+					if box != nil {
+						o.Sandbox = box(t, sandbox.Options{Dir: dir, Home: home, ConfigDir: config.Lookup(o.Env, "CLAUDE_CONFIG_DIR")}).Engine
+					}
+				})
+				r.dir = dir
+				keepsItsHistory(t, r)
+			})
+		}
+	}
+}
+
+// keepsItsHistory talks, forks while the session is open, and resumes after it has ended, as /fork,
+// background runs and a restart of the bot do.
+func keepsItsHistory(t *testing.T, r *rig) {
+	t.Helper()
+	s := r.open()
+	id := s.ID()
+	say(t, s, claudetest.Script(claudetest.Step{Text: "It is a quince."})).result(t)
+	eventually(t, func() bool { return r.engine.HasSession(id) }) // older versions write a moment later
+	fork := r.open(func(o *agent.SessionOptions) { o.Resume, o.Fork = id, true })
+	r.knows(fork, "a quince")
+	testkit.Must(t, fork.Close())
+	testkit.Must(t, s.Close())
+	again := r.open(func(o *agent.SessionOptions) { o.Resume = id })
+	r.knows(again, "a quince")
+}
+
+func TestASettingsFolderThatCannotBeWrittenIsSaid(t *testing.T) {
+	testkit.Alone(t)
+	home := t.TempDir()
+	file := filepath.Join(home, "a file")
+	testkit.Must(t, os.WriteFile(file, nil, 0o600))
+	for name, env := range map[string][]string{
+		"claude cannot keep sessions in " + file: {"HOME=" + home, "CLAUDE_CONFIG_DIR=" + file},
+		"set HOME, or CLAUDE_CONFIG_DIR":         nil,
+		"claude cannot keep sessions in /proc/":  {"HOME=/proc/1"},
+	} {
+		e := New(Options{Path: claudetest.RequireCLI(t), Env: append(env, "PATH=/usr/bin:/bin")})
+		runEngine(t, e)
+		if _, err := e.Open(t.Context(), agent.SessionOptions{Dir: home}); err == nil || !strings.Contains(err.Error(), name) {
+			t.Errorf("it says %v, not %s", err, name)
+		}
+	}
+}
+
+// Variables for the bot that is killed.
+const (
+	botDir     = "OLLIM_TEST_BOT_DIR"
+	botBox     = "OLLIM_TEST_BOT_SANDBOX"
+	botPrompt  = "OLLIM_TEST_BOT_PROMPT"
+	botCommand = "OLLIM_TEST_BOT_CLAUDE"
+)
+
+// TestAKilledBotTakesItsTurnAlong: otherwise the command would continue without the hooks that
+// confine it, doing whatever the model says next.
+func TestAKilledBotTakesItsTurnAlong(t *testing.T) {
+	testkit.Alone(t)
+	if dir := os.Getenv(botDir); dir != "" {
+		bePlayed(t, dir)
+		return
+	}
+	path := claudetest.RequireCLI(t)
+	for name, box := range map[string]string{"alone": "", "in a sandbox": "1"} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			if box != "" {
+				sandboxtest.Box(t, sandbox.Options{Dir: dir})
+			}
+			api := claudetest.Start(t, claudetest.Options{})
+			first := bash("touch made")
+			first.Hold, first.HoldAfter, first.Text = "go", 1, "I will do it, and then something else."
+			cmd := exec.Command(binarytest.Path(), "-test.run=^"+t.Name()[:strings.IndexByte(t.Name(), '/')]+"$")
+			cmd.Env = append(claudetest.CLIEnv(t, api), botDir+"="+dir, botBox+"="+box, botCommand+"="+path, botPrompt+"="+claudetest.Script(first, bash("touch more")))
+			testkit.Must(t, cmd.Start())
+			ctx, cancel := context.WithTimeout(context.Background(), soon)
+			defer cancel()
+			err := api.Wait(ctx, func(all []claudetest.Request) bool { return len(claudetest.ForModel(all)) == 1 })
+			if killed := cmd.Process.Kill(); err != nil || killed != nil {
+				t.Fatal(err, killed)
+			}
+			_ = cmd.Wait() // it was killed
+			// The process is gone once its connection is, so nothing can follow.
+			if err := api.Wait(ctx, func(all []claudetest.Request) bool { return claudetest.ForModel(all)[0].Left }); err != nil {
+				t.Fatalf("the command lives on: %v", err)
+			}
+			api.Release("go")
+			if n := len(claudetest.ForModel(api.Requests())); n != 1 {
+				t.Errorf("%d requests were made", n)
+			}
+			if _, err := os.Stat(dir + "/made"); err == nil {
+				t.Error("a tool was run")
+			}
+		})
+	}
+}
+
+// bePlayed acts as a bot in the middle of a turn.
+func bePlayed(t *testing.T, dir string) {
+	o := Options{Path: os.Getenv(botCommand), Log: slog.New(slog.DiscardHandler)}
+	if os.Getenv(botBox) != "" {
+		o.Sandbox = sandbox.New(sandbox.Options{Dir: dir, Home: os.Getenv("HOME")}).Engine
+	}
+	e := New(o)
+	runEngine(t, e)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	s, err := e.Open(ctx, agent.SessionOptions{
+		Dir: dir, SystemPrompt: "A test.", Settings: agent.Settings{Model: "haiku", Thinking: "off", Mode: "default"},
+		Permission: func(_ context.Context, u agent.ToolUse) agent.Decision { return u.Allowed() },
+	})
+	testkit.Must(t, err)
+	for _, err := range s.Send(ctx, agent.Message{Text: os.Getenv(botPrompt)}) {
+		if err != nil {
+			t.Error(err)
+		}
 	}
 }

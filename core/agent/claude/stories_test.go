@@ -127,8 +127,8 @@ type teller struct {
 func tell(t *testing.T, steps []string) (story string) {
 	synctest.Test(t, func(t *testing.T) {
 		n := &teller{t: t, notes: map[string][]string{}, leaving: map[string]bool{}, cancel: map[string]context.CancelFunc{}}
-		n.opts = agent.SessionOptions{Dir: "/", OnEngineTurn: n.ownTurn, Permission: n.permit, Tools: n.tools(), Hooks: agent.Hooks{
-			Stop: n.objection, PreTool: n.preTool, PostTool: n.postTool,
+		n.opts = agent.SessionOptions{Dir: "/", OnEngineTurn: n.ownTurn, Permission: n.as("ask"), Tools: n.tools(), Hooks: agent.Hooks{
+			Stop: n.objection, PreTool: n.as("hook"), PostTool: func(ctx context.Context, u agent.ToolUse) { n.decide(ctx, "done", u) },
 			Charge: func(c agent.Charge) { n.note("charge", "%s", brief(c)) },
 		}}
 		o := Options{Log: slog.New(storyLog{n}), MemoryLimit: n.memoryLimit}
@@ -155,21 +155,17 @@ func tell(t *testing.T, steps []string) (story string) {
 			if strings.HasPrefix(line, "#") {
 				continue
 			}
-			n.mu.Lock()
-			n.step = time.Now()
-			n.mu.Unlock()
+			n.set(func() { n.step = time.Now() })
 			for one := range strings.SplitSeq(strings.TrimPrefix(n.unmasked(line), "> "), " | ") {
 				verb, rest, _ := strings.Cut(one, " ")
 				n.do(verb, rest)
 			}
 			n.look()
 		}
-		n.mu.Lock()
-		n.over = true
+		n.set(func() { n.over = true })
 		if n.free != nil {
 			close(n.free)
 		}
-		n.mu.Unlock()
 		for _, s := range n.sessions {
 			testkit.Must(t, s.Close())
 		}
@@ -206,6 +202,13 @@ func (n *teller) unmasked(s string) string {
 		}
 		return n.known[i-1]
 	})
+}
+
+// set reads or writes what goroutines share.
+func (n *teller) set(f func()) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	f()
 }
 
 // note writes something down that comes of the step.
@@ -287,9 +290,7 @@ func (n *teller) given(o *Options, what, rest string) {
 		n.opts.Hooks.Afford = n.afford
 	case "tool": // with its only answer, which is an error after "!"
 		name, text, _ := strings.Cut(rest, " ")
-		n.opts.Tools = append(n.opts.Tools, tool(name, func(context.Context, agent.Approved) agent.ToolResult {
-			return agent.ToolResult{Text: strings.TrimPrefix(text, "!"), IsError: strings.HasPrefix(text, "!")}
-		}))
+		n.opts.Tools = append(n.opts.Tools, says(name, agent.ToolResult{Text: strings.TrimPrefix(text, "!"), IsError: strings.HasPrefix(text, "!")}))
 	case "slow": // the name of a tool
 		n.opts.Tools = append(n.opts.Tools, tool(rest, n.waits))
 	case "refusal": // of what contains a word
@@ -345,9 +346,7 @@ func (n *teller) heard(source, kind string, line []byte) {
 	}
 	switch kind {
 	case "user":
-		n.mu.Lock()
-		n.message = l.sent
-		n.mu.Unlock()
+		n.set(func() { n.message = l.sent })
 		var blocks []string
 		for _, b := range l.Message.Content {
 			blocks = append(blocks, strings.ReplaceAll(cmp.Or(b.Text, b.Type), sessionfile.LastBlock, "(end)"))
@@ -371,10 +370,13 @@ func (n *teller) heard(source, kind string, line []byte) {
 	}
 }
 
-// read writes a turn down.
-func (n *teller) read(name string, turn iter.Seq2[agent.Event, error]) {
+// read writes a turn down. Its reader waits for free, if it is not nil.
+func (n *teller) read(name string, free chan struct{}, turn iter.Seq2[agent.Event, error]) {
 	ended := false
 	for ev, err := range turn {
+		if free != nil {
+			<-free
+		}
 		if err != nil {
 			ended = true
 			n.note(name, "fails: %v", err)
@@ -382,9 +384,8 @@ func (n *teller) read(name string, turn iter.Seq2[agent.Event, error]) {
 		}
 		_, ended = ev.(agent.Result)
 		n.note(name, "%s", brief(ev))
-		n.mu.Lock()
-		leaves := n.leaving[name]
-		n.mu.Unlock()
+		leaves := false
+		n.set(func() { leaves = n.leaving[name] })
 		if leaves {
 			n.note(name, "its reader leaves")
 			return
@@ -396,36 +397,26 @@ func (n *teller) read(name string, turn iter.Seq2[agent.Event, error]) {
 }
 
 func (n *teller) ownTurn(turn iter.Seq2[agent.Event, error]) {
-	n.mu.Lock()
-	n.own++
-	name, free := fmt.Sprint("own turn ", n.own), n.free
-	n.mu.Unlock()
-	n.read(name, func(yield func(agent.Event, error) bool) {
-		for ev, err := range turn {
-			if free != nil {
-				<-free
-			}
-			if !yield(ev, err) {
-				return
-			}
-		}
-	})
+	name := ""
+	n.set(func() { n.own++; name = fmt.Sprint("own turn ", n.own) })
+	n.read(name, n.free, turn)
 }
 
 func (n *teller) send(m agent.Message) {
 	ctx, cancel := context.WithCancel(context.Background())
-	n.mu.Lock()
 	n.turns++
-	name := fmt.Sprint("turn ", n.turns)
-	s := n.sessions[len(n.sessions)-1]
+	name, s := fmt.Sprint("turn ", n.turns), n.sessions[len(n.sessions)-1]
 	n.cancel[name] = cancel
-	n.mu.Unlock()
-	n.g.Go(func() { defer cancel(); n.read(name, s.Send(ctx, m)) })
+	n.g.Go(func() { defer cancel(); n.read(name, nil, s.Send(ctx, m)) })
 	synctest.Wait()
 }
 
-// as plays what a callback does about a call: its input says so, as in {"hook":"panic"}.
-func (n *teller) as(ctx context.Context, who string, u agent.ToolUse) agent.Decision {
+// as returns a callback about a call, whose input says what comes of it, as in {"hook":"panic"}.
+func (n *teller) as(who string) func(context.Context, agent.ToolUse) agent.Decision {
+	return func(ctx context.Context, u agent.ToolUse) agent.Decision { return n.decide(ctx, who, u) }
+}
+
+func (n *teller) decide(ctx context.Context, who string, u agent.ToolUse) agent.Decision {
 	of := "bot " + u.ID
 	n.note(of, "%s about %s %s", who, u.Name, u.Input)
 	if n.refuses != "" && strings.Contains(string(u.Input), n.refuses) {
@@ -455,20 +446,10 @@ func (n *teller) as(ctx context.Context, who string, u agent.ToolUse) agent.Deci
 	return u.Allowed()
 }
 
-func (n *teller) preTool(ctx context.Context, u agent.ToolUse) agent.Decision {
-	return n.as(ctx, "hook", u)
-}
-
-func (n *teller) permit(ctx context.Context, u agent.ToolUse) agent.Decision {
-	return n.as(ctx, "ask", u)
-}
-func (n *teller) postTool(ctx context.Context, u agent.ToolUse) { n.as(ctx, "done", u) }
-
 func (n *teller) objection(ctx context.Context, again bool) string {
 	n.note("bot", "may it end? again %t", again)
-	n.mu.Lock()
-	objects := n.objects
-	n.mu.Unlock()
+	objects := ""
+	n.set(func() { objects = n.objects })
 	switch objects {
 	case "panic":
 		panic("bug")
@@ -481,54 +462,40 @@ func (n *teller) objection(ctx context.Context, again bool) string {
 
 func (n *teller) afford(_ context.Context, s agent.Spending) (float64, string) {
 	n.note("bot", "afford %s", brief(s))
-	n.mu.Lock()
-	defer n.mu.Unlock()
+	allowed, stop := 0.0, ""
+	n.set(func() { allowed, stop = n.allowed, n.stop })
 	switch {
-	case n.allowed < 0:
+	case allowed < 0:
 		panic("bug")
-	case n.stop == "wait": // for the user
-		n.mu.Unlock()
+	case stop == "wait": // for the user
 		time.Sleep(time.Minute)
-		n.mu.Lock()
-		return n.allowed, ""
+		return allowed, ""
 	}
-	return n.allowed, n.stop
+	return allowed, stop
 }
 
-func (n *teller) memoryLimit() int64 {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	return n.limit
+func (n *teller) memoryLimit() (limit int64) {
+	n.set(func() { limit = n.limit })
+	return limit
 }
 
-// tools returns one for each way to behave. "list" is on another server.
-func (n *teller) tools() (list []agent.Tool) {
-	for name, call := range map[string]func(context.Context, agent.Approved) agent.ToolResult{
-		"echo": func(_ context.Context, a agent.Approved) agent.ToolResult {
-			return agent.ToolResult{Text: string(a.Input())}
-		},
-		"broken": func(context.Context, agent.Approved) agent.ToolResult { panic("bug") },
-		"fails": func(context.Context, agent.Approved) agent.ToolResult {
-			return agent.ToolResult{Text: "no", IsError: true}
-		},
-		"silent": func(context.Context, agent.Approved) agent.ToolResult { return agent.ToolResult{} },
-		"leave": func(context.Context, agent.Approved) agent.ToolResult {
-			return agent.ToolResult{Text: "so be it", EndTurn: true}
-		},
-		"wait": n.waits,
-		"long": func(ctx context.Context, _ agent.Approved) agent.ToolResult {
+// tools returns one for each way to behave. "mail" is on another server.
+func (n *teller) tools() []agent.Tool {
+	mail := says("mail", agent.ToolResult{Text: "a letter"})
+	mail.Server = "post"
+	return []agent.Tool{
+		mail, says("silent", agent.ToolResult{}), says("fails", agent.ToolResult{Text: "no", IsError: true}),
+		says("leave", agent.ToolResult{Text: "so be it", EndTurn: true}), echoTool("echo"), tool("wait", n.waits),
+		tool("broken", func(context.Context, agent.Approved) agent.ToolResult { panic("bug") }),
+		tool("long", func(ctx context.Context, _ agent.Approved) agent.ToolResult {
 			time.Sleep(10 * time.Hour)
 			return agent.ToolResult{Text: fmt.Sprint("well, ", ctx.Err())}
-		},
-		"mail": func(context.Context, agent.Approved) agent.ToolResult { return agent.ToolResult{Text: "a letter"} },
-	} {
-		one := tool(name, call)
-		if name == "mail" {
-			one.Server = "post"
-		}
-		list = append(list, one)
+		}),
 	}
-	return list
+}
+
+func says(name string, r agent.ToolResult) agent.Tool {
+	return tool(name, func(context.Context, agent.Approved) agent.ToolResult { return r })
 }
 
 func tool(name string, call func(context.Context, agent.Approved) agent.ToolResult) agent.Tool {
@@ -582,9 +549,7 @@ func (n *teller) replay(file string, requests bool) {
 		event := q.Input.Event
 		switch {
 		case of.Type == "control_response":
-			n.mu.Lock()
 			n.understood[of.Response.ID] = of.Response.Response
-			n.mu.Unlock()
 			continue
 		case l.Dir == "host->cli" && of.Type == "user" && !requests:
 			n.send(agent.Message{Text: filepath.Base(file)})
@@ -614,82 +579,53 @@ func (n *teller) replay(file string, requests bool) {
 	}
 }
 
-// open opens a session; words are its options.
-func (n *teller) open(text string) {
-	o := n.opts
-	quiet := text == ""
+// fill sets options by words.
+func fill(o *agent.SessionOptions, text string) {
+	fields := map[string]*string{
+		"resume": &o.Resume, "id": &o.ID, "prompt": &o.SystemPrompt, "dir": &o.Dir,
+		"model": &o.Settings.Model, "thinking": &o.Settings.Thinking, "mode": &o.Settings.Mode,
+	}
 	for word := range strings.FieldsSeq(text) {
 		key, value, _ := strings.Cut(word, "=")
-		switch key {
-		case "resume":
-			o.Resume = value
-		case "fork":
-			o.Fork = true
-		case "id":
-			o.ID = value
-		case "bare":
-			o.Bare = true
-		case "prompt":
-			o.SystemPrompt = value
-		case "dir":
-			o.Dir = value
-		default:
-			o.Settings = o.Settings.With(settingOf(word))
+		if o.Fork, o.Bare = o.Fork || key == "fork", o.Bare || key == "bare"; fields[key] != nil {
+			*fields[key] = value
 		}
 	}
+}
+
+// open opens a session. Without words, nothing of it is written down.
+func (n *teller) open(text string) {
+	o := n.opts
+	fill(&o, text)
 	ctx, cancel := context.WithCancel(context.Background())
-	n.mu.Lock()
-	n.cancel["open"] = cancel
-	n.mu.Unlock()
+	n.set(func() { n.cancel["open"] = cancel })
 	n.g.Go(func() {
 		s, err := n.engine.Open(ctx, o)
-		n.mu.Lock()
-		if err == nil {
-			n.sessions = append(n.sessions, s)
-		}
-		n.mu.Unlock()
-		switch {
-		case err != nil:
+		if err != nil {
 			n.note("open", "%v; no such session: %t, too slow: %t", err, errors.Is(err, agent.ErrNoSession), errors.Is(err, context.DeadlineExceeded))
-		case quiet:
-			n.mu.Lock()
-			clear(n.notes)
-			n.mu.Unlock()
-		default:
-			n.note("open", "%s", s.ID())
+			return
 		}
+		n.note("open", "%s", s.ID())
+		n.set(func() {
+			n.sessions = append(n.sessions, s)
+			if text == "" {
+				clear(n.notes)
+			}
+		})
 	})
 	synctest.Wait()
 }
 
-func settingOf(word string) (s agent.Settings) {
-	switch key, value, _ := strings.Cut(word, "="); key {
-	case "model":
-		s.Model = value
-	case "thinking":
-		s.Thinking = value
-	case "mode":
-		s.Mode = value
-	}
-	return s
-}
-
 // do does something on the bot's side, or lets the command print a line.
 func (n *teller) do(verb, rest string) {
-	n.mu.Lock()
 	p, s := n.p, agent.Session(nil)
-	if len(n.sessions) > 0 {
-		s = n.sessions[len(n.sessions)-1]
-	}
-	n.mu.Unlock()
+	n.set(func() {
+		if len(n.sessions) > 0 {
+			s = n.sessions[len(n.sessions)-1]
+		}
+	})
 	meanwhile := func(what string, f func(context.Context) error) {
-		n.g.Go(func() {
-			if err := f(context.Background()); err != nil {
-				n.note(what, "%v", err)
-			} else {
-				n.note(what, "ok")
-			}
-		})
+		n.g.Go(func() { n.note(what, "%v", cmp.Or(f(context.Background()), errors.New("ok"))) })
 		synctest.Wait()
 	}
 	switch verb {
@@ -697,35 +633,24 @@ func (n *teller) do(verb, rest string) {
 		n.open(rest)
 	case "send":
 		n.send(agent.Message{Text: rest})
-	case "quoted": // with its escapes
-		text, err := strconv.Unquote(rest)
-		testkit.Must(n.t, err)
-		n.send(agent.Message{Text: text})
 	case "picture":
 		n.send(agent.Message{Text: rest, Images: []agent.Image{{MediaType: "image/png", Data: []byte("x")}}})
-	case "compact":
+	case "quoted", "compact": // with its escapes
 		text, err := strconv.Unquote(rest)
 		testkit.Must(n.t, err)
-		n.send(agent.Message{Text: text, Command: agent.Compact})
+		n.send(agent.Message{Text: text, Command: map[string]agent.Command{"compact": agent.Compact}[verb]})
 	case "interrupt":
 		meanwhile("interrupt", s.Interrupt)
 	case "close":
 		meanwhile("close", func(context.Context) error { return s.Close() })
 	case "configure":
-		var c agent.Settings
-		for word := range strings.FieldsSeq(rest) {
-			c = c.With(settingOf(word))
-		}
-		meanwhile("configure", func(ctx context.Context) error { return s.Configure(ctx, c) })
+		var o agent.SessionOptions
+		fill(&o, rest)
+		meanwhile("configure", func(ctx context.Context) error { return s.Configure(ctx, o.Settings) })
 	case "leave":
-		n.mu.Lock()
-		n.leaving[rest] = true
-		n.mu.Unlock()
+		n.set(func() { n.leaving[rest] = true })
 	case "cancel":
-		n.mu.Lock()
-		cancel := n.cancel[rest]
-		n.mu.Unlock()
-		cancel()
+		n.cancel[rest]()
 	case "wait":
 		d, err := time.ParseDuration(rest)
 		testkit.Must(n.t, err)
@@ -744,20 +669,14 @@ func (n *teller) do(verb, rest string) {
 			p.resident.Store(size << 20)
 			return
 		}
-		n.mu.Lock()
-		n.limit = size << 20
-		n.mu.Unlock()
+		n.set(func() { n.limit = size << 20 })
 	case "objects":
-		n.mu.Lock()
-		n.objects = rest
-		n.mu.Unlock()
+		n.set(func() { n.objects = rest })
 	case "affords":
 		word, stop, _ := strings.Cut(rest, " ")
 		allowed, err := strconv.ParseFloat(word, 64)
 		testkit.Must(n.t, err)
-		n.mu.Lock()
-		n.allowed, n.stop = allowed, stop
-		n.mu.Unlock()
+		n.set(func() { n.allowed, n.stop = allowed, stop })
 	case "requests", "turns": // of the real command
 		n.replay(rest, verb == "requests")
 	case "transcript": // of the session, with a message
@@ -802,12 +721,12 @@ func object(texts ...string) string {
 func (n *teller) line(verb, rest string) string {
 	rest = strings.ReplaceAll(rest, "$", "\n")
 	word, more, _ := strings.Cut(rest, " ")
-	n.mu.Lock()
-	id := `{"session_id":"the-session"}`
-	if len(n.sessions) > 0 {
-		id = fmt.Sprintf(`{"session_id":%q}`, n.sessions[len(n.sessions)-1].ID())
-	}
-	n.mu.Unlock()
+	id := ""
+	n.set(func() {
+		if len(n.sessions) > 0 {
+			id = fmt.Sprintf(`{"session_id":%q}`, n.sessions[len(n.sessions)-1].ID())
+		}
+	})
 	stream := func(event string) string { return `{"type":"stream_event","event":` + event + `}` }
 	ask := func(subtype string, format string, args ...any) string {
 		n.requests++
