@@ -222,11 +222,11 @@ func TestWithTheRealCLITheLoginAndItsStatusAreAsWeReadThem(t *testing.T) {
 	// It reaches nothing outside this machine: its proxy is a port without a listener.
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	testkit.Must(t, err)
-	nobody := l.Addr().String()
+	unused := l.Addr().String()
 	testkit.Must(t, l.Close())
 	home := t.TempDir()
 	env := []string{
-		"PATH=/usr/bin:/bin", "HOME=" + home, "CLAUDE_CONFIG_DIR=" + home, "HTTPS_PROXY=http://" + nobody, "HTTP_PROXY=http://" + nobody,
+		"PATH=/usr/bin:/bin", "HOME=" + home, "CLAUDE_CONFIG_DIR=" + home, "HTTPS_PROXY=http://" + unused, "HTTP_PROXY=http://" + unused,
 		"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "DISABLE_AUTOUPDATER=1",
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), soon)
@@ -274,6 +274,6 @@ func TestWhatIsKnownOfTheReleaseIsTrue(t *testing.T) {
 	}
 	ends := all[agent.ToolEnd](h)
 	if goesOn := len(ends) == 0 || !strings.Contains(ends[0].Text, "The subagent speaks."); goesOn != (release.Version != process.Oldest()) {
-		t.Errorf("the subagent goes on: %t; %+v", goesOn, ends)
+		t.Errorf("the subagent continues: %t; %+v", goesOn, ends)
 	}
 }

@@ -43,7 +43,7 @@ func TestWithoutALoginTheCureIsSaid(t *testing.T) {
 		t.Errorf("status %+v", st)
 	}
 	if len(changed) == 0 {
-		t.Error("nobody was told")
+		t.Error("no change was announced")
 	}
 	h := say(t, s, "hello")
 	if end := h.result(t); !end.IsError || !strings.Contains(end.Text, "L in the dashboard") {

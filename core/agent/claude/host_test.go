@@ -174,7 +174,7 @@ func TestAnAllowedInputComesBackAsItWas(t *testing.T) {
 		answer, err := h.handle(t.Context(), "can_use_tool", json.RawMessage(`{"tool_name":"Write","input":`+input+`,"tool_use_id":"t"}`))
 		testkit.Must(rt, err)
 		if p := answer.(permission); p.Behavior != "allow" || string(p.Input) != input {
-			rt.Fatalf("%s comes back as %+v", input, p)
+			rt.Fatalf("%s is answered %+v", input, p)
 		}
 	})
 }

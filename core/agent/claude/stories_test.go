@@ -284,7 +284,7 @@ func (n *teller) given(o *Options, what, rest string) {
 		n.whole = true
 	case "readers": // of turns of their own, who wait
 		n.free = make(chan struct{})
-	case "nobody": // asks, objects or reads
+	case "none": // of the callbacks
 		n.opts = agent.SessionOptions{Dir: "/"}
 	case "cap":
 		n.opts.Hooks.Afford = n.afford
