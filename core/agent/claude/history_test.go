@@ -54,6 +54,7 @@ func TestOnlyAUsersWordsInTheSessionsOwnFileAreHeard(t *testing.T) {
 		`{"type":"attachment","attachment":{"type":"queued_command","prompt":"between"}}`, `{"type":"attachment","attachment":{"type":"other","prompt":"queued_command"}}`,
 		`{"type":"other","attachment":{"type":"queued_command","prompt":"of no type"}}`,
 		`no JSON "user"`, `["user"]`, `{"type":"user","message":7}`, ``,
+		`{"type":"user","message":{"content":"half read"},"attachment":7}`,
 		`{"type":"user","message":{"content":[{"type":"text","text":"`+long+`"},{"type":"text","text":"`+sessionfile.LastBlock+`"}]}}`,
 		`{"type":"user","message":{"role":"user","content":[{"type":"text","text":"one"},{"type":"text","text":"`+sessionfile.LastBlock+`"},`+
 			`{"type":"image","source":{}},{"type":"text","text":"two"},{"type":"text","text":"`+sessionfile.LastBlock+`"}]}}`,
@@ -61,7 +62,7 @@ func TestOnlyAUsersWordsInTheSessionsOwnFileAreHeard(t *testing.T) {
 		`{"type":"user","message":{"role":"user","content":"torn`,
 	)
 	for text, want := range map[string]bool{
-		"by the user": false, "to a subagent": false, "a result": false, "waits": false, "torn": false, "queued_command": false, "of no type": false,
+		"by the user": false, "to a subagent": false, "a result": false, "waits": false, "torn": false, "queued_command": false, "of no type": false, "half read": false,
 		sessionfile.LastBlock: false, "one" + sessionfile.LastBlock: false, "onetwo": false,
 		"one": true, "two": true, "a string": true, "between": true, long: true,
 	} {

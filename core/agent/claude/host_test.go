@@ -142,7 +142,7 @@ func TestAfterCloseEverythingIsRefused(t *testing.T) {
 		"hook_callback": hookLine(hookPreTool, `{"tool_name":"Bash","tool_input":{}}`), "can_use_tool": `{"tool_name":"Bash","input":{}}`,
 		"mcp_message": mcpLine(1, "tools/list", "{}"),
 	} {
-		if got := asked(t, h, subtype, request); !strings.Contains(got, `"deny"`) && !strings.Contains(got, textServerEnded) {
+		if got := asked(t, h, subtype, request); !strings.Contains(got, `"deny"`) && !strings.Contains(got, `"code":-32603,"message":"the server has ended"`) {
 			t.Errorf("%s is answered %s", subtype, got)
 		}
 	}

@@ -355,7 +355,7 @@ func (n *teller) heard(source, kind string, line []byte) {
 	case "control_response":
 		n.note("answer "+l.Response.ID, "%s%s", l.Response.Response, l.Response.Error)
 	case "control_request":
-		if l.Request["subtype"] == "get_usage" {
+		if l.Request["subtype"] == "get_usage" && !n.whole { // which is asked again and again
 			return
 		}
 		if _, greets := l.Request["hooks"]; greets && !n.whole {
