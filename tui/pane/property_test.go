@@ -3,6 +3,8 @@ package pane_test
 import (
 	"fmt"
 	"hash/fnv"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -253,4 +255,29 @@ func TestKeptDrawingsAreNeverStale(t *testing.T) {
 			}
 		}
 	})
+}
+
+// The clock of twelve hours is that of every pane, and no other stands beside it.
+func TestEveryPaneHasTheClockThatWasChosen(t *testing.T) {
+	// What the bot and the user have said, and what a setting takes, stays as it is.
+	said := strings.NewReplacer("at 14:01", "", "15:00", "", "16:45", "", "17:00", "", "22:00", "")
+	long := regexp.MustCompile(`\b(1[3-9]|2[0-3]):[0-5][0-9]`)
+	for name, p := range panes() {
+		s := &stage{p, everydayContext(plainTheme()), action.Pane(name)}
+		s.next(func(c *core.Snapshot) {
+			c.TwelveHours = true
+			c.Chat = c.Chat[1:3]
+			c.Schedule.Problems, c.Schedule.Tasks = nil, c.Schedule.Tasks[:1]
+			c.Schedule.Tasks[0].When = ""
+		})
+		for _, size := range sizes {
+			screen := said.Replace(s.screen(size[0], size[1]))
+			if found := long.FindString(screen); found != "" {
+				t.Errorf("%s says %s:\n%s", name, found, screen)
+			}
+		}
+		if screen := s.screen(120, 20); !slices.Contains([]string{"settings", "away", "costs", "updates", "week"}, name) && !regexp.MustCompile(`[0-9]pm`).MatchString(screen) {
+			t.Errorf("%s has no time in it:\n%s", name, screen)
+		}
+	}
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
 
 	"ollimbot/core"
 	"ollimbot/core/base/testkit"
@@ -31,6 +32,11 @@ import (
 //	(a run starts)            a change of the snapshot, of the row or of happenings
 //	esc                       leaves a filter, a search, a tail
 //	~1s @80x14                time that passes; the size that is drawn from now on, first 80×12
+//	zoom blur readonly        from now on the pane is a page; does not have the focus; changes nothing
+//	note                      the screen is remembered; as noted: it is that one again
+//	load                      what the pane wants is read
+//	<Remind>                  a click on that text, which carries out what it means; <<Remind> a click where its row begins
+//	#tail.next=f9             other keys from now on, none where none follow, of one pane as forks/tail.next; # resets them
 //
 // What is seen are texts with " | " between them, in quotes where blanks at their ends count:
 //
@@ -40,7 +46,12 @@ import (
 //	page: Due ⏎- Milk     it reads that and no more, where ⏎ ends a line
 //	for c0ffee00          it reads that task
 //	form: ▸ dontAsk       the dialog shows it
-//	once: muted           it is seen once; in order: one, other
+//	once: muted           it is seen once; twice: two times; in order: one, other
+//	4: now                the line of that number has it, counted from 0
+//	unseen: 1             so many failures are unseen; copied: 2 lines; unread: the page does not have it
+//	wants MarkSeen …      the command that the pane wants by itself
+//	title: failed         the title has it; above: the screen above its rule; with a ! before they do not
+//	hints: tab complete   the help line has it; !hints: it does not
 //	closes, stays open    what becomes of the dialog
 //	state: following      the title says it, and no more; in one line: the pane in a line has it
 type story struct {
@@ -49,6 +60,9 @@ type story struct {
 	steps      string
 	happen     map[string]change
 }
+
+// ender is a pane of which esc ends something.
+type ender interface{ End(c pane.Context) bool }
 
 type change = func(*core.Snapshot)
 
@@ -73,13 +87,17 @@ type player struct {
 	t      *testing.T
 	w, h   int
 	own    map[string]change
-	at     string // the step
+	blur   bool
+	noted  string
+	ledger *ledger         // the runs that load reads
+	places []action.Change // of keys
+	at     string          // the step
 	answer pane.Answer
 	dialog pane.Dialog
 }
 
 var (
-	inputsOf = regexp.MustCompile(`>?"[^"]+"|\([^()]+\)|\[[^]]+\]|\{[^{}]+\}|\S+`)
+	inputsOf = regexp.MustCompile(`>?"[^"]+"|<[^<>]*<?[^<>]+>|\([^()]+\)|\[[^]]+\]|\{[^{}]+\}|\S+`)
 	actionID = regexp.MustCompile(`^[a-z]+\.[a-z-]+[0-9]?$`)
 	keyNames = map[string]tea.KeyPressMsg{
 		"enter": {Code: tea.KeyEnter}, "escape": {Code: tea.KeyEscape}, "tab": {Code: tea.KeyTab}, "up": {Code: tea.KeyUp}, "down": {Code: tea.KeyDown}, "right": {Code: tea.KeyRight},
@@ -112,6 +130,21 @@ func (p *player) input(in string) {
 	switch happens := p.own[inner]; {
 	case in == "esc":
 		p.Pane.(ender).End(p.c)
+	case in == "zoom":
+		p.c.Zoomed = true
+		p.Sync(p.c)
+	case in == "blur":
+		p.blur = true
+	case in == "note":
+		p.noted = p.screen(p.w, p.h)
+	case in == "readonly":
+		p.c.ReadOnly = true
+	case in == "load":
+		p.settle(p.t, p.ledger)
+	case in[0] == '<':
+		p.click(strings.TrimLeft(strings.TrimSuffix(in, ">"), "<"), in[1] == '<')
+	case in[0] == '#':
+		p.rekey(in[1:])
 	case in[0] == '>':
 		if p.dialog == nil {
 			p.t.Fatalf("%s: no dialog is open: %#v", p.at, p.answer)
@@ -153,6 +186,47 @@ func (p *player) input(in string) {
 	default:
 		p.t.Fatalf("%s: no input %q", p.at, in)
 	}
+}
+
+// click presses the first place where a text stands, or where its row begins.
+func (p *player) click(text string, beside bool) {
+	p.t.Helper()
+	for _, row := range p.Draw(p.c, p.w, p.h, !p.blur) {
+		before, _, found := strings.Cut(ansi.Strip(row.Text), text)
+		if !found {
+			continue
+		}
+		x := ansi.StringWidth(before)
+		if beside {
+			x = 0
+		}
+		p.answer = pane.Answer{}
+		if id := p.Press(p.c, row.At(x), !p.blur); id != "" {
+			p.answers(p.do(id))
+		}
+		return
+	}
+	p.t.Fatalf("%s: no %q in\n%s", p.at, text, p.screen(p.w, p.h))
+}
+
+// rekey gives an action other keys.
+func (p *player) rekey(to string) {
+	p.t.Helper()
+	name, keys, _ := strings.Cut(to, "=")
+	if p.places = append(p.places, action.Change{ID: action.ID(name), Keys: strings.Fields(keys)}); to == "" {
+		p.places = nil
+	}
+	if of, id, both := strings.Cut(name, "/"); both {
+		p.places[len(p.places)-1].Pane, p.places[len(p.places)-1].ID = action.Pane(of), action.ID(id)
+	}
+	var refused []action.Refusal
+	if p.c.Keys, refused = (action.Keys{}).Change(p.places); len(refused) > 0 {
+		p.t.Fatalf("%s: refused %+v", p.at, refused)
+	}
+}
+
+func (p *player) screen(w, h int) string {
+	return strings.Join(drawn(p, p.c, w, h, !p.blur), "\n")
 }
 
 func (p *player) answers(a pane.Answer) {
@@ -225,9 +299,51 @@ func (p *player) expects(screen, text string) {
 		if got := p.State(p.c); got != rest {
 			fails(got)
 		}
-	case "once:":
-		if n := strings.Count(screen, rest); n != 1 {
+	case "0:", "2:", "4:", "9:", "14:", "18:", "25:":
+		n, _ := strconv.Atoi(strings.TrimSuffix(kind, ":"))
+		hasIt(strings.Split(screen, "\n")[n], rest)
+	case "once:", "twice:":
+		if n := strings.Count(screen, rest); n != map[string]int{"once:": 1, "twice:": 2}[kind] {
 			fails(n)
+		}
+	case "unseen:":
+		if n := len(p.Pane.(interface{ Unseen(*core.Snapshot) []string }).Unseen(p.c.Snap)); fmt.Sprint(n) != rest {
+			fails(n)
+		}
+	case "wants":
+		if got := wordsOf(p.Pane.(pane.Loader).Wants(p.c).Do); got != rest {
+			fails(got)
+		}
+	case "copied:":
+		if n := strings.Count(a.Copy, "\n"); fmt.Sprint(n, " lines") != rest {
+			fails(n)
+		}
+	case "unread:":
+		if page := a.Open.Title() + read(a); strings.Contains(page, rest) {
+			fails(page)
+		}
+	case "as":
+		if rest == "noted" {
+			if screen != p.noted {
+				fails("not " + p.noted)
+			}
+			break
+		}
+		_, rows, _ := strings.Cut(screen, "newest ")
+		if rows, _, _ = strings.Cut(rows, " of 9 "); rows != fmt.Sprint(strings.Count(screen, "not answered")) {
+			fails(rows)
+		}
+	case "title:", "!title:", "above:", "!above:":
+		got := p.State(p.c)
+		if strings.HasSuffix(kind, "above:") {
+			got, _, _ = strings.Cut(screen, "\n──")
+		}
+		if strings.Contains(got, rest) == (kind[0] == '!') {
+			fails(got)
+		}
+	case "hints:", "!hints:":
+		if strings.Contains(p.hints(), rest) != (kind == "hints:") {
+			fails(p.hints())
 		}
 	case "in":
 		left := screen
