@@ -1,26 +1,16 @@
 package tui
 
 import (
-	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
-	tea "charm.land/bubbletea/v2"
-	"github.com/charmbracelet/colorprofile"
-
 	"ollimbot/core"
-	"ollimbot/core/command"
 	"ollimbot/core/talk/notice"
 	"ollimbot/routines"
 	"ollimbot/routines/schedule"
-	"ollimbot/tui/action"
-	"ollimbot/tui/dialog"
-	"ollimbot/tui/pane"
-	"ollimbot/tui/theme"
-	"ollimbot/tui/toast"
-	"ollimbot/tui/view"
 )
 
 // dayAhead is busyDay with the fires of 24 hours.
@@ -50,6 +40,9 @@ func TestNumbersAndTimesAreEnteredAsTheirStoriesSay(t *testing.T) {
 			1 e "999999" => capacity 999999 is out of range: choose 0 to 1000 | !full at
 			enter        => Ping budget, exactly | 999999 | did nothing
 			backspace backspace backspace enter => !Ping budget, exactly | / 999`},
+		{"a refusal of the bot is in the entry until it changes", setup{}, `
+			1 e (the disk is full) enter => Ping budget, exactly | once: the disk is full
+			6 => Capacity      6 | !the disk is full`},
 		{"a dot in a number is refused", setup{}, `
 			1 e "1.5" => Capacity      1.5 | whole number
 			enter     => did nothing
@@ -94,15 +87,29 @@ func TestNumbersAndTimesAreEnteredAsTheirStoriesSay(t *testing.T) {
 
 func TestATaskIsWrittenInItsFormAsItsStoriesSay(t *testing.T) {
 	const stand = `"0 9 * * 1-5" tab "Stand-up" tab "Ask what I plan." `
+	const made = `Cron=0 9 * * 1-5 Description=Stand-up Message=Ask what I plan.`
 	at := time.Date(2000, 1, 1, 2, 30, 0, 0, time.UTC)
+	adds := setup{rings: func(b *bot) { b.adds = true }, happen: happening{"it is edited": becomes(func(c *core.Snapshot) {
+		c.Schedule.Tasks = slices.Clone(c.Schedule.Tasks)
+		c.Schedule.Tasks[len(c.Schedule.Tasks)-1].Version = "v2"
+	})}}
 	tell(t, []story{
 		{"it reads its cron, and stays with what was typed where it is refused", setup{}, `
 			2 n           => A new routine or reminder | routine | every weekday at 9, daily 8:15, or cron: 0 9 * * 1-5 | esc cancel
 			"0 9 * * 1-5" => esc leave | !cancel | 9:00, Monday to Friday; next
 			tab "Stand-up" tab "Ask what I plan." tab space enter => did AddTask Cron=0 9 * * 1-5 Description=Stand-up Message=Ask what I plan. Silent=true
 			              => A new routine or reminder | Ask what I plan. | ✗ write budget: the disk is full`},
-		{"what was just made is selected", setup{rings: func(b *bot) { b.adds = true }}, `
+		{"what was just made is selected", adds, `
 			2 n ` + stand + `enter tab tab enter => ▸ 09:00   Stand-up`},
+		{"the undo of a file that the user wrote asks first", adds, `
+			2 n ` + stand + `enter tab tab enter u => which you wrote | routines/made.md
+			~1s y => did AddTask ` + made + `; RemoveTask ID=made0001 …`},
+		{"what was edited since is deleted as by hand", adds, `
+			2 n ` + stand + `enter tab tab enter (it is edited) u => was edited since | routines/made.md
+			~1s y => did AddTask ` + made + `; DeleteTask ID=made0001`},
+		{"a file is deleted once its user has said so", setup{}, `
+			2 D   => Delete Email sweep? | did nothing
+			~1s y => did DeleteTask ID=aaaa1111`},
 		{"a reminder is a time", setup{}, `
 			2 n up space down => fires once | 18:30, tonight, next monday 9am
 			"2h30m"            => (in 2h30)
@@ -184,93 +191,5 @@ func TestTheHelpAndToastsAreAsTheirStoriesSay(t *testing.T) {
 	for _, keys := range []string{"1 e", "1 m", "?", "5 i"} {
 		tell(t, []story{{"but no key that would mean something else there: " + keys, sized(44, 30), keys + ` (a long reason) => a long reason
 			=> !shows all`}})
-	}
-}
-
-func TestARefusalOfTheCoreIsInTheEntryUntilItChanges(t *testing.T) {
-	r := rekeyed(t, action.Keys{}, busyDay(day))
-	r.open(dialog.NewBudget(r.context(r.focus)))
-	run(t, r, r.key(press("enter")))
-	if n := len(r.dialogs); n != 1 {
-		t.Fatalf("%d dialogs", n)
-	}
-	screen := strings.Join(view.Frame(r.view()), "\n")
-	if n := strings.Count(screen, "nothing can be done in a picture"); n != 1 {
-		t.Errorf("the refusal stands there %d times:\n%s", n, screen)
-	}
-	r.key(press("6"))
-	if strings.Contains(strings.Join(view.Frame(r.view()), "\n"), "nothing can be done in a picture") {
-		t.Error("the refusal stays with other numbers")
-	}
-}
-
-// run carries out a command, and everything that it leads to.
-func run(t *testing.T, r *root, cmd tea.Cmd) {
-	t.Helper()
-	if cmd == nil {
-		return
-	}
-	switch msg := cmd().(type) {
-	case tea.BatchMsg:
-		for _, c := range msg {
-			run(t, r, c)
-		}
-	case doneMsg:
-		next, _ := r.receive(msg)
-		run(t, r, next)
-	}
-}
-
-func TestTheHelpLineOfADialogHasWholeWordsAndTheWayOut(t *testing.T) {
-	for name, sc := range helpScenes() {
-		for _, w := range []int{40, 46, 56, 64, 80} {
-			play(t, setup{w: w, h: 24, snap: everything, change: func(s *core.Snapshot) {
-				if sc.change != nil {
-					*s = sc.change(*s)
-				}
-			}}, func(s *stage) {
-				s.press(sc.keys...)
-				if line := s.rows()[23]; strings.Contains(line, "…") {
-					t.Errorf("%s at %d: %q", name, w, line)
-				}
-			})
-		}
-	}
-}
-
-func TestTheDialogsOfTheseTasksLookAsTheyDid(t *testing.T) {
-	muted := func(r *root) pane.Dialog {
-		return dialog.NewUntil(r.context(r.focus), "Mute pings that are not critical until", day.Add(time.Hour), func(until time.Time) command.Value { return command.MuteUntil{Until: until} })
-	}
-	empty := func(*root) pane.Dialog { return dialog.NewTask() }
-	wrong := func(r *root) pane.Dialog {
-		f := dialog.NewTask()
-		for _, msg := range []tea.Msg{tea.PasteMsg{Content: "0 25 * * *"}, press("tab"), tea.PasteMsg{Content: "日本語 👍🏽 \x1b[31mred"}, press("tab"), pane.Done{Err: errors.New("the disk is full")}} {
-			f.Update(r.context(r.focus), msg)
-		}
-		return f
-	}
-	for _, c := range []struct {
-		name string
-		w, h int
-		o    theme.Options
-		open func(r *root) pane.Dialog
-	}{
-		{"dialog-until", 100, 30, theme.Options{Plain: true}, muted},
-		{"dialog-until-40x10", 40, 10, theme.Options{Plain: true}, muted},
-		{"dialog-form", 100, 30, theme.Options{Plain: true}, empty},
-		{"dialog-form-wrong", 80, 24, theme.Options{Plain: true}, wrong},
-		{"dialog-form-40x10", 40, 10, theme.Options{Plain: true}, wrong},
-		{"dialog-form-ascii", 80, 24, theme.Options{Plain: true, ASCII: true}, wrong},
-		{"dialog-form-nocolor", 80, 24, theme.Options{NoColor: true, Profile: colorprofile.TrueColor}, wrong},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			r := newRoot(t.Context(), still{snap: dayAhead(day), read: fullTail}, Options{})
-			r.prefs.theme, r.w, r.h = theme.New(c.o), c.w, c.h
-			r.refresh()
-			r.toasts = toast.List{}
-			r.open(c.open(r))
-			golden(t, c.name, view.Frame(r.view()))
-		})
 	}
 }

@@ -45,6 +45,7 @@ type bot struct {
 	// takes is how long a command takes; nil means no time.
 	takes func(c command.Value) time.Duration
 	adds  bool // new tasks are written
+	full  bool // nothing can be written
 }
 
 func newBot(s core.Snapshot) *bot {
@@ -116,11 +117,13 @@ func (b *bot) Do(ctx context.Context, c command.Value) (command.Outcome, error) 
 	switch c.(type) {
 	case command.UserActive:
 		b.active++
-	case command.MarkSeen: // nobody has asked for it
 	default:
 		b.did = append(b.did, c)
 	}
 	b.mu.Unlock()
+	if b.full {
+		return command.Outcome{}, errDiskFull
+	}
 	switch c := c.(type) {
 	case command.AddTask:
 		if b.adds {
@@ -168,8 +171,10 @@ func (b *bot) Do(ctx context.Context, c command.Value) (command.Outcome, error) 
 	case command.FireNow:
 		panic("a command that panics")
 	}
-	return command.Outcome{}, errors.New("write budget: the disk is full; free some space and try again")
+	return command.Outcome{}, errDiskFull
 }
+
+var errDiskFull = errors.New("write budget: the disk is full; free some space and try again")
 
 // read takes as long as a command.
 func (b *bot) read(ctx context.Context) error {
@@ -364,6 +369,8 @@ func withForks(s core.Snapshot) core.Snapshot {
 	}
 	return s
 }
+
+func busyForks(at time.Time) core.Snapshot { return withForks(busyDay(at)) }
 
 // talk puts lines into a tail.
 func (b *bot) talk(id string, n int) {

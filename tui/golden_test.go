@@ -1,16 +1,19 @@
 package tui
 
 import (
+	"errors"
 	"strings"
 	"testing"
 	"time"
 
+	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/colorprofile"
 
 	"ollimbot/core"
 	"ollimbot/core/agent"
 	"ollimbot/core/base/goldentest"
 	"ollimbot/core/base/tail"
+	"ollimbot/core/command"
 	"ollimbot/core/safety/policy"
 	"ollimbot/core/talk/chat"
 	"ollimbot/core/talk/post"
@@ -91,79 +94,85 @@ func fullTail(id string, from tail.Cursor) tail.Page {
 	return r.Read(from)
 }
 
-// golden holds a frame against a file. Escape sequences are written as ␛, and
-// every line ends in a bar, so that its width can be seen.
-func golden(t *testing.T, name string, lines []string) {
-	t.Helper()
-	got := strings.ReplaceAll(strings.Join(lines, "|\n")+"|\n", "\x1b", "␛")
-	goldentest.Compare(t, name+".golden", got)
-}
-
-func TestFramesLookAsTheyDid(t *testing.T) {
-	for _, c := range []struct {
-		name string
-		o    FrameOptions
-	}{
-		{"frame-200x60", FrameOptions{Width: 200, Height: 60}},
-		{"frame-160x45", FrameOptions{Width: 160, Height: 45}},
-		{"frame-120x40", FrameOptions{Width: 120, Height: 40}},
-		{"frame-100x30", FrameOptions{Width: 100, Height: 30}},
-		{"frame-60x16", FrameOptions{Width: 60, Height: 16}},
-		{"frame-46x20", FrameOptions{Width: 46, Height: 20}},
-		{"frame-80x24", FrameOptions{Width: 80, Height: 24}},
-		{"frame-40x10", FrameOptions{Width: 40, Height: 10}},
-		{"frame-30x5", FrameOptions{Width: 30, Height: 5}},
-		{"chat-80x24", FrameOptions{Width: 80, Height: 24, Focus: action.Chat}},
-		{"schedule-zoomed-120x40", FrameOptions{Width: 120, Height: 40, Focus: action.Schedule, Zoom: true}},
-		{"dark-120x40", FrameOptions{Width: 120, Height: 40, Theme: theme.New(theme.Options{Dark: true, Profile: colorprofile.TrueColor})}},
-		{"light-120x40", FrameOptions{Width: 120, Height: 40, Theme: theme.New(theme.Options{Profile: colorprofile.TrueColor})}},
-		{"nocolor-80x24", FrameOptions{Width: 80, Height: 24, Theme: theme.New(theme.Options{NoColor: true, Profile: colorprofile.TrueColor})}},
-		{"ascii-80x24", FrameOptions{Width: 80, Height: 24, Theme: theme.New(theme.Options{Plain: true, ASCII: true})}},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			golden(t, c.name, Frame(still{snap: fullDay(), read: fullTail}, c.o))
-		})
+// The look itself is the subject: what stands where at each size that lays the panes out in another way, in each theme,
+// with the banner of a fork, and under each kind of dialog.
+func TestTheDashboardLooksAsItDid(t *testing.T) {
+	dark, light := theme.Options{Dark: true, Profile: colorprofile.TrueColor}, theme.Options{Profile: colorprofile.TrueColor}
+	plain, ascii, colourless := theme.Options{Plain: true}, theme.Options{Plain: true, ASCII: true}, theme.Options{NoColor: true, Profile: colorprofile.TrueColor}
+	muting := func(c pane.Context) pane.Dialog {
+		return dialog.NewUntil(c, "Mute pings that are not critical until", day.Add(time.Hour), func(until time.Time) command.Value { return command.MuteUntil{Until: until} })
 	}
-}
-
-func TestFramesOfAForkLookAsTheyDid(t *testing.T) {
-	for _, c := range []struct {
-		name string
-		o    FrameOptions
-	}{
-		{"talk-120x40", FrameOptions{Width: 120, Height: 40, Focus: action.Chat}},
-		{"talk-unfocused-120x40", FrameOptions{Width: 120, Height: 40}},
-		{"talk-80x24", FrameOptions{Width: 80, Height: 24, Focus: action.Chat}},
-		{"talk-40x10", FrameOptions{Width: 40, Height: 10, Focus: action.Chat}},
-		{"talk-ascii-80x24", FrameOptions{Width: 80, Height: 24, Focus: action.Chat, Theme: theme.New(theme.Options{Plain: true, ASCII: true})}},
-		{"talk-dark-80x24", FrameOptions{Width: 80, Height: 24, Focus: action.Chat, Theme: theme.New(theme.Options{Dark: true, Profile: colorprofile.TrueColor})}},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			golden(t, c.name, Frame(still{snap: talkDay(), read: fullTail}, c.o))
-		})
+	writing := func(pane.Context) pane.Dialog { return dialog.NewTask() }
+	wrong := func(c pane.Context) pane.Dialog {
+		f := dialog.NewTask()
+		for _, msg := range []tea.Msg{tea.PasteMsg{Content: "0 25 * * *"}, press("tab"), tea.PasteMsg{Content: "日本語 👍🏽 \x1b[31mred"}, press("tab"), pane.Done{Err: errors.New("the disk is full")}} {
+			f.Update(c, msg)
+		}
+		return f
 	}
-}
-
-// The dialogs over the panes, with their colours taken away.
-func TestDialogsLookAsTheyDid(t *testing.T) {
 	for _, c := range []struct {
-		name string
-		open func(r *root) pane.Dialog
+		name  string
+		w, h  int
+		focus action.Pane
+		zoom  bool
+		look  theme.Options
+		open  func(c pane.Context) pane.Dialog
 	}{
-		{"dialog-question", func(r *root) pane.Dialog { return dialog.Leaving(r.context(r.focus), false, pane.Quit) }},
-		{"dialog-entry", func(r *root) pane.Dialog { return dialog.NewBudget(r.context(r.focus)) }},
-		{"dialog-palette", func(r *root) pane.Dialog {
-			return dialog.OpenPalette(r.context(r.focus), r.focus, r.view().Off, nil).Open
-		}},
-		{"dialog-help", func(r *root) pane.Dialog { return dialog.NewHelp(r.focus) }},
+		{"frame-200x60", 200, 60, "", false, plain, nil},
+		{"frame-160x45", 160, 45, "", false, plain, nil},
+		{"frame-120x40", 120, 40, "", false, plain, nil},
+		{"frame-100x30", 100, 30, "", false, plain, nil},
+		{"frame-60x16", 60, 16, "", false, plain, nil},
+		{"frame-46x20", 46, 20, "", false, plain, nil},
+		{"frame-80x24", 80, 24, "", false, plain, nil},
+		{"frame-40x10", 40, 10, "", false, plain, nil},
+		{"frame-30x5", 30, 5, "", false, plain, nil},
+		{"chat-80x24", 80, 24, action.Chat, false, plain, nil},
+		{"schedule-zoomed-120x40", 120, 40, action.Schedule, true, plain, nil},
+		{"dark-120x40", 120, 40, "", false, dark, nil},
+		{"light-120x40", 120, 40, "", false, light, nil},
+		{"nocolor-80x24", 80, 24, "", false, colourless, nil},
+		{"ascii-80x24", 80, 24, "", false, ascii, nil},
+		{"talk-120x40", 120, 40, action.Chat, false, plain, nil},
+		{"talk-unfocused-120x40", 120, 40, "", false, plain, nil},
+		{"talk-80x24", 80, 24, action.Chat, false, plain, nil},
+		{"talk-40x10", 40, 10, action.Chat, false, plain, nil},
+		{"talk-ascii-80x24", 80, 24, action.Chat, false, ascii, nil},
+		{"talk-dark-80x24", 80, 24, action.Chat, false, dark, nil},
+		{"dialog-question", 100, 30, "", false, plain, func(c pane.Context) pane.Dialog { return dialog.Leaving(c, false, pane.Quit) }},
+		{"dialog-entry", 100, 30, "", false, plain, func(c pane.Context) pane.Dialog { return dialog.NewBudget(c) }},
+		{"dialog-help", 100, 30, "", false, plain, func(pane.Context) pane.Dialog { return dialog.NewHelp(action.Forks) }},
+		{"dialog-palette", 100, 30, "", false, plain, nil},
+		{"dialog-until", 100, 30, "", false, plain, muting},
+		{"dialog-until-40x10", 40, 10, "", false, plain, muting},
+		{"dialog-form", 100, 30, "", false, plain, writing},
+		{"dialog-form-wrong", 80, 24, "", false, plain, wrong},
+		{"dialog-form-40x10", 40, 10, "", false, plain, wrong},
+		{"dialog-form-ascii", 80, 24, "", false, ascii, wrong},
+		{"dialog-form-nocolor", 80, 24, "", false, colourless, wrong},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			r := newRoot(t.Context(), still{snap: fullDay(), read: fullTail}, Options{})
-			r.prefs.theme, r.w, r.h = theme.New(theme.Options{Plain: true}), 100, 30
-			r.refresh()
-			r.toasts = toast.List{}
-			r.open(c.open(r))
-			golden(t, c.name, view.Frame(r.view()))
+			snap := fullDay()
+			if strings.HasPrefix(c.name, "talk") {
+				snap = talkDay()
+			} else if strings.HasPrefix(c.name, "dialog-until") || strings.HasPrefix(c.name, "dialog-form") {
+				snap = dayAhead(day)
+			}
+			from := still{snap: snap, read: fullTail}
+			lines := Frame(from, FrameOptions{Width: c.w, Height: c.h, Focus: c.focus, Zoom: c.zoom, Theme: theme.New(c.look)})
+			if strings.HasPrefix(c.name, "dialog") {
+				r := newRoot(t.Context(), from, Options{})
+				r.prefs.theme, r.w, r.h = theme.New(c.look), c.w, c.h
+				r.refresh()
+				r.toasts = toast.List{}
+				if c.open == nil {
+					c.open = func(c pane.Context) pane.Dialog { return dialog.OpenPalette(c, r.focus, r.view().Off, nil).Open }
+				}
+				r.open(c.open(r.context(r.focus)))
+				lines = view.Frame(r.view())
+			}
+			// Every line ends in a bar, so that its width can be seen.
+			goldentest.Compare(t, c.name+".golden", strings.ReplaceAll(strings.Join(lines, "|\n")+"|\n", "\x1b", "␛"))
 		})
 	}
 }

@@ -129,6 +129,19 @@ func TestAClickOnAHintDoesWhatItsKeyDoes(t *testing.T) {
 	}
 }
 
+func TestTheHelpLineHasWholeWordsAtEachWidth(t *testing.T) {
+	for name, sc := range helpScenes() {
+		sc.play(t, func(s *stage) {
+			for _, w := range []int{80, 64, 56, 46, 40} {
+				s.resize(w, 24)
+				if line := s.rows()[23]; strings.Contains(line, "…") {
+					t.Errorf("%s at %d: %q", name, w, line)
+				}
+			}
+		})
+	}
+}
+
 func TestBetweenHintsNothingIsClicked(t *testing.T) {
 	scene{keys: []string{"1"}}.play(t, func(s *stage) {
 		before := s.still()

@@ -2,7 +2,6 @@ package tui
 
 import (
 	"bytes"
-	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -71,60 +70,42 @@ func namedScenes() map[string]core.Snapshot {
 	return map[string]core.Snapshot{"full": fullDay(), "talk": talkDay(), "muted": muted, "empty": empty, "quiet": quiet, "resumed": resumed, "spoken": spoken, "broken": broken}
 }
 
-// rekeyed is a dashboard with other keys, on no terminal.
-func rekeyed(t *testing.T, keys action.Keys, snap core.Snapshot) *root {
-	t.Helper()
-	r := newRoot(context.Background(), still{snap: snap, read: fullTail}, Options{
-		Output: &bytes.Buffer{}, Env: []string{"TERM=xterm-256color", "COLORTERM=truecolor", "TTY_FORCE=1", "LANG=C.UTF-8"},
-	})
-	r.terminal.screen = screen.New(t.Context(), &bytes.Buffer{}, nil)
-	r.prefs.keys = keys
-	r.w, r.h = 160, 50
-	r.refresh()
-	return r
-}
-
-func TestNoFrameNamesAKeyThatTheUserHasChanged(t *testing.T) {
+func TestNothingNamesAKeyThatTheUserHasChanged(t *testing.T) {
 	keys, old := otherKeys(t)
-	for name, snap := range namedScenes() {
-		for _, p := range action.AllPanes {
-			for _, size := range [][2]int{{160, 50}, {80, 24}, {50, 12}, {30, 8}, {20, 4}} {
-				for _, zoom := range []bool{false, true} {
-					r := rekeyed(t, keys, snap)
-					r.setFocus(p)
-					r.w, r.h, r.zoom = size[0], size[1], zoom
-					where := fmt.Sprintf("%s, %s, %v, zoom %v", name, p, size, zoom)
-					namesNone(t, where, r, old)
-				}
-			}
-		}
+	opened := func(snap core.Snapshot, focus action.Pane) *root {
+		r := newRoot(t.Context(), still{snap: snap, read: fullTail}, Options{
+			Output: &bytes.Buffer{}, Env: []string{"TERM=xterm-256color", "COLORTERM=truecolor", "TTY_FORCE=1", "LANG=C.UTF-8"},
+		})
+		r.terminal.screen = screen.New(t.Context(), &bytes.Buffer{}, nil)
+		r.prefs.keys, r.w, r.h = keys, 160, 50
+		r.refresh()
+		r.setFocus(focus)
+		return r
 	}
-}
-
-func TestNoActionNamesAKeyThatTheUserHasChanged(t *testing.T) {
-	keys, old := otherKeys(t)
 	for name, snap := range namedScenes() {
-		for _, a := range (action.Keys{}).All() {
-			if a.Pane == action.Everywhere && name != "full" && name != "empty" {
+		r := opened(snap, action.Forks)
+		for _, p := range action.AllPanes {
+			r.setFocus(p)
+			for _, size := range [][2]int{{160, 50}, {80, 24}, {50, 12}, {30, 8}, {20, 4}} {
+				r.w, r.h, r.zoom = size[0], size[1], false
+				namesNone(t, fmt.Sprintf("%s, %s, %v", name, p, size), r, old)
+			}
+			r.w, r.h, r.zoom = 160, 50, true
+			namesNone(t, fmt.Sprintf("%s, %s, zoomed", name, p), r, old)
+		}
+		for _, a := range keys.All() {
+			if a.Pane == action.Everywhere && name != "full" && name != "empty" || a.Pane != action.Everywhere && !slices.Contains([]string{"full", "talk", "empty"}, name) {
 				continue // it says the same
 			}
-			r := rekeyed(t, keys, snap)
-			r.setFocus(a.Pane)
+			r := opened(snap, a.Pane)
 			for range 2 { // what is switched on is switched off by the second
-				row, _ := r.prefs.keys.Get(a.Pane, a.ID)
-				r.act(row)
+				r.act(a)
 				namesNone(t, name+", "+string(a.ID), r, old)
 			}
 		}
 	}
-}
-
-func TestNoToastNamesAKeyThatTheUserHasChanged(t *testing.T) {
-	keys, old := otherKeys(t)
-	r := rekeyed(t, keys, talkDay())
+	r := opened(talkDay(), action.Budget)
 	r.calls.waiting = nil
-	r.setFocus(action.Budget)
-	r.refresh()
 	r.done(doneMsg{command: command.SetBudget{}, outcome: command.Outcome{Message: "set", Undo: command.SetBudget{}}})
 	r.paste(tea.PasteMsg{Content: "x"})
 	r.say(notice.Info, fmt.Sprintf(textMouseOff, r.names().Name(action.Mouse)))
@@ -137,39 +118,15 @@ func TestNoToastNamesAKeyThatTheUserHasChanged(t *testing.T) {
 		namesNone(t, "welcome", r, old)
 	}
 	for _, id := range []action.ID{action.TailFind, action.TailNext, action.TailWrap, action.TailRight, action.TailUp} {
-		r := rekeyed(t, keys, fullDay())
 		for _, p := range []action.Pane{action.Forks, action.Chat, action.Logs} {
-			r.setFocus(p)
-			r.answer(r.panes[p].Do(r.context(r.focus), id))
+			r := opened(fullDay(), p)
+			r.answer(r.panes[p].Do(r.context(p), id))
 			for _, k := range []string{"t", "h", "enter"} {
 				if r.panes[p].Capture() {
-					r.panes[p].Type(r.context(r.focus), press(k))
+					r.panes[p].Type(r.context(p), press(k))
 				}
 			}
 			namesNone(t, "tail "+string(p), r, old)
-		}
-	}
-}
-
-func TestTitlesShowTheKeysOfThePanes(t *testing.T) {
-	r := rekeyed(t, action.Keys{}, fullDay())
-	title := func() string { return ansi.Strip(strings.Join(view.Frame(r.view()), "\n")) }
-	if !strings.Contains(title(), " 4 Runs ") {
-		t.Fatalf("no number in\n%s", title())
-	}
-	for keyName, want := range map[string]string{"f5": " f5 Runs ", "ctrl+f": "─ Runs ", "": "─ Runs "} {
-		c := action.Change{ID: action.Forks.Go()}
-		if keyName != "" {
-			c.Keys = []string{keyName}
-		}
-		changes := []action.Change{c, {ID: action.TailPageDown}} // and the others that have ctrl+f
-		for _, p := range []action.Pane{action.Schedule, action.Updates, action.Costs, action.Task, action.Away, action.Settings} {
-			changes = append(changes, action.Change{ID: p.ID("pgdn")})
-		}
-		r.prefs.keys, _ = action.Keys{}.Change(changes)
-		r.setFocus(action.Chat)
-		if got := title(); !strings.Contains(got, want) || strings.Contains(got, " 4 Runs") {
-			t.Errorf("with %q %q is missing in\n%s", keyName, want, got)
 		}
 	}
 }
@@ -276,26 +233,4 @@ func painted(th *theme.Theme, line string, old map[string]bool) (found []string)
 		}
 	}
 	return found
-}
-
-func TestTheWheelSelectsAmongTheRunsUnderIt(t *testing.T) {
-	r := rekeyed(t, action.Keys{}, fullDay())
-	r.setFocus(action.Forks)
-	r.zoom = true
-	r.refresh()
-	b := r.view().Plan().Columns[0].Boxes[0] // the whole body
-	marked := func() int {
-		view.Frame(r.view())
-		for y, row := range r.panes[action.Forks].Draw(r.context(r.focus), b.W, b.H, true) {
-			if strings.HasPrefix(ansi.Strip(row.Text), "▸ ") {
-				return y
-			}
-		}
-		return -1
-	}
-	before := marked()
-	r.wheel(tea.Mouse{X: b.X + 4, Y: b.Y + 2, Button: tea.MouseWheelDown})
-	if after := marked(); before < 0 || after <= before {
-		t.Errorf("the mark stands in line %d, then in %d", before, after)
-	}
 }

@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -13,15 +14,9 @@ import (
 	"ollimbot/core/command"
 	"ollimbot/core/mcp"
 	"ollimbot/core/safety/policy"
-	"ollimbot/core/talk/notice"
 	"ollimbot/core/work/fork"
 	"ollimbot/core/work/webhook"
-	"ollimbot/tui/action"
-	"ollimbot/tui/pane"
 	"ollimbot/tui/theme"
-	"ollimbot/tui/toast"
-	"ollimbot/tui/view"
-	"ollimbot/tui/widget"
 )
 
 // becomes is a change of the bot that a story names.
@@ -126,11 +121,6 @@ func TestPagesAreOpenedReadAndLeftAsTheirStoriesSay(t *testing.T) {
 				` + key + ` => ` + focused + ` | !→ walk`}})
 		}
 	}
-	for _, name := range []string{"up", "down", "left", "right"} {
-		if msg, ok := widget.Key(name); !ok || msg.String() != name {
-			t.Errorf("a click on %q is %q", name, msg.String())
-		}
-	}
 }
 
 // aDay is a day on which everything has happened that the top line tells.
@@ -164,7 +154,7 @@ func TestTheTopLineSaysWhatIsWrongAsItsStoriesSay(t *testing.T) {
 		{"N2: in 46 cells, too", setup{w: 46, h: 24, happen: trouble}, `
 			=> !No model
 			(no model) ~1s => top: No model is conn`},
-		{"Poster 11: who has seen the strip for a day needs a word only, and again what comes next", sized(160, 45), `
+		{"Poster 11: who has seen the strip for a day needs a word only, and again what comes next", sized(160, 12), `
 			(pings are off)        => 1 + lets pings through
 			~23h (the bot changes) => lets pings through
 			~2h (the bot changes)  => !lets pings through | begins: "  muted  Nothing is due within a day; "
@@ -197,88 +187,40 @@ func TestTheTopLineHasAMarkOnlyIfSomethingIsWrong(t *testing.T) {
 	}
 }
 
-func TestALongNoticeGoesOnBelowItsWords(t *testing.T) {
-	for w, indent := range map[int]int{100: noticeColumn, 40: 9} {
-		r := plainRoot(t, fullDay())
-		r.w = w
-		r.toasts = toast.List{}
-		r.toasts.Report(day, notice.Alert, "the disk is full; free some space and try again, or nothing that was said is kept and all of it is gone")
-		lines := inside(r, r.notices())
-		if len(lines) < 2 || !strings.HasPrefix(lines[1], " "+widget.Blank(indent)) || strings.HasPrefix(lines[1], widget.Blank(indent+2)) {
-			t.Errorf("%d cells: %q", w, lines)
-		}
-	}
-}
-
-// inside is what a dialog draws, without colours.
-func inside(r *root, d pane.Dialog) []string {
-	lines := d.Draw(r.context(r.focus), r.w-2, r.h-4)
-	for i := range lines {
-		lines[i] = ansi.Strip(lines[i])
-	}
-	return lines
-}
-
-func TestTheBoxOfWhatIsSelectedIsThereWhereAListHasRows(t *testing.T) {
+func TestPanesAndTheirBoxesStandAsTheirStoriesSay(t *testing.T) {
+	none := func(at time.Time) core.Snapshot { return core.Snapshot{At: at, Zone: time.UTC} }
 	for _, size := range [][2]int{{120, 40}, {200, 60}} {
-		for _, p := range []action.Pane{action.Schedule, action.Updates} {
-			r := plainRoot(t, core.Snapshot{At: day, Zone: time.UTC})
-			r.w, r.h = size[0], size[1]
-			r.setFocus(p)
-			for _, column := range r.view().Plan().Columns {
-				for _, b := range column.Boxes {
-					if b.Pane == action.Detail {
-						t.Errorf("%v: %s has no row, and there is a box for it", size, p.Name())
-					}
+		tell(t, []story{{"a list without rows has no box for what is selected", setup{w: size[0], h: size[1], snap: none}, `
+			2 => !╭─ Schedule ─
+			3 => !╭─ Update ─`}})
+	}
+	column := 0
+	tell(t, []story{
+		{"but one that is filtered has it", setup{snap: busyForks}, `
+			2 / "zzz" => ╭─ Schedule ─
+			esc esc 3 / "zzz" => ╭─ Update ─`},
+		{"tab leads from a page to beside where it was opened, and nothing is behind it", setup{snap: dayAhead}, `
+			2 0 tab => ▸ 3 Updates
+			esc 2 $ tab => ▸ 3 Updates | !▸ $ Costs
+			esc     => ▸ 3 Updates`},
+		{"the page of a selected run's task is left to the run", setup{snap: busyForks}, `
+			4 K => routines/email-sweep.md | esc back
+			esc => ▸ 4 Runs`},
+		{"a longer title makes no column wider", setup{happen: happening{
+			"it is measured": func(s *stage) { column, _ = s.find("5 Chat") },
+			"titles grow": becomes(func(c *core.Snapshot) {
+				c.Schedule.Tasks, c.Schedule.Entries = slices.Clone(c.Schedule.Tasks), slices.Clone(c.Schedule.Entries)
+				c.Schedule.Tasks[0].Title, c.Schedule.Entries[0].Description = strings.Repeat("a title ", 8), strings.Repeat("a title ", 8)
+			}),
+			"it has its width": func(s *stage) {
+				if x, _ := s.find("5 Chat"); x != column {
+					s.t.Errorf("the next column begins at %d, not at %d:\n%s", x, column, s.screen())
 				}
-			}
-		}
-	}
-	r := plainRoot(t, fullDay())
-	r.w, r.h = 120, 40
-	for p, title := range map[action.Pane]string{action.Schedule: "╭─ Schedule ─", action.Updates: "╭─ Update ─"} {
-		r.setFocus(p)
-		r.panes[p].(interface{ Filter(text string) }).Filter("zzz") // which keeps nothing
-		if screen := strings.Join(view.Frame(r.view()), "\n"); !strings.Contains(screen, title) {
-			t.Errorf("%s:\n%s", p.Name(), screen)
-		}
-	}
-}
-
-func TestTabAndEscLeadFromAPageToWhereItWasOpened(t *testing.T) {
-	r := plainRoot(t, fullDay())
-	for _, page := range []action.Pane{action.Day, action.Costs} {
-		r.setFocus(action.Schedule)
-		r.setFocus(page)
-		if next := r.beside(+1); next != action.Updates {
-			t.Errorf("from %s tab goes to %s", page, next)
-		}
-	}
-	r.setFocus(r.beside(+1))
-	if len(r.trail) > 0 {
-		t.Errorf("%v is behind it", r.trail)
-	}
-	r.setFocus(action.Forks)
-	a, _ := action.Get(action.Everywhere, action.Task.Go())
-	r.act(a) // of the selected run
-	if path := r.panes[action.Task].State(r.context(r.focus)); r.focus != action.Task || path != "routines/email-sweep.md" {
-		t.Errorf("the focus is on %s, which shows %q", r.focus, path)
-	}
-	if r.back(); r.focus != action.Forks {
-		t.Errorf("esc goes to %s", r.focus)
-	}
-}
-
-// Titles come and go, and no border moves.
-func TestAColumnKeepsItsWidthWhateverIsInIt(t *testing.T) {
-	r := plainRoot(t, fullDay())
-	before := r.view().Plan().Columns[0].W
-	long := fullDay()
-	for i := range long.Schedule.Tasks {
-		long.Schedule.Tasks[i].Title = strings.Repeat("a title ", 8)
-	}
-	r.see(long)
-	if after := r.view().Plan().Columns[0].W; after != before {
-		t.Errorf("a longer title makes the column %d cells wide, it had %d", after, before)
-	}
+			},
+		}}, `
+			(it is measured) (titles grow) => a title a title
+			(it has its width)`},
+		{"a long notice goes on below its words", setup{w: 100, h: 30, options: Options{Notice: "the disk is full; free some space and try again, or nothing that was said is kept and all of it is gone"}}, `
+			! => the disk is full; free | "│                   kept"`},
+	})
 }

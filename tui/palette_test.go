@@ -1,8 +1,8 @@
 package tui
 
 import (
+	"context"
 	"io"
-	"strings"
 	"testing"
 
 	"ollimbot/core"
@@ -12,9 +12,8 @@ import (
 )
 
 // plainRoot is a dashboard on no terminal, drawn without colours.
-func plainRoot(t *testing.T, snap core.Snapshot) *root {
-	t.Helper()
-	r := newRoot(t.Context(), still{snap: snap, read: fullTail}, Options{Output: io.Discard})
+func plainRoot(ctx context.Context, snap core.Snapshot) *root {
+	r := newRoot(ctx, still{snap: snap, read: fullTail}, Options{Output: io.Discard})
 	r.prefs.theme, r.w, r.h = theme.New(theme.Options{Plain: true}), 100, 30
 	r.refresh()
 	return r
@@ -36,6 +35,9 @@ func TestThePaletteIsUsedAsItsStoriesSay(t *testing.T) {
 			ctrl+p "wider"         => !"off: "
 			esc ctrl+p "send what" => off: the message is empty
 			esc 5 i "half a thought" esc ctrl+p "send what" => !"off: "`},
+		{"it fills a small screen, what is off last", setup{w: 40, h: 10, snap: busyForks}, `
+			4 ctrl+p => 4×: Runs: | forks.tail
+			up       => "off: "`},
 		{"what is named by no action runs nothing", setup{}, `
 			1 ctrl+p "meto" => no action has that name
 			enter           => no action has that name
@@ -43,26 +45,8 @@ func TestThePaletteIsUsedAsItsStoriesSay(t *testing.T) {
 	})
 }
 
-func TestThePaletteFillsASmallScreen(t *testing.T) {
-	play(t, setup{w: 40, h: 10, snap: busyForks}, func(s *stage) {
-		s.press("4", "ctrl+p")
-		rows := 0
-		for _, l := range s.rows() {
-			if strings.Contains(l, "Runs: ") {
-				rows++
-			}
-		}
-		if rows != 4 {
-			t.Errorf("%d rows:\n%s", rows, s.screen())
-		}
-		s.sees("forks.tail")
-		s.press("up") // what is disabled is last
-		s.sees("off: ")
-	})
-}
-
 func TestACommandCanBelongToNoPane(t *testing.T) {
-	r := plainRoot(t, busyDay(day))
+	r := plainRoot(t.Context(), busyDay(day))
 	made := false
 	cmd := r.act(action.Action{ID: "app.nap", Title: "Take a nap", Make: func(core.Snapshot) command.Value {
 		made = true

@@ -1,24 +1,15 @@
 package tui
 
 import (
-	"bytes"
 	"fmt"
 	"strings"
 	"testing"
 	"time"
 
-	tea "charm.land/bubbletea/v2"
-	"github.com/google/go-cmp/cmp"
-	"pgregory.net/rapid"
-
 	"ollimbot/core"
-	"ollimbot/core/base/testkit"
-	"ollimbot/core/command"
 	"ollimbot/core/work/fork"
 	"ollimbot/core/work/updates"
 	"ollimbot/routines"
-	"ollimbot/tui/action"
-	"ollimbot/tui/screen"
 )
 
 // longUpdates are six that take more than a line each.
@@ -65,6 +56,11 @@ func TestTheMouseIsUsedAsItsStoriesSay(t *testing.T) {
 			5 <The parcel> => !esc close
 			<The parcel>   => esc close
 			esc            => !esc close`},
+		{"and on a mark of the day", setup{snap: busyForks}, `
+			5 <◉> => → walk
+			<◉>   => ▸ 4 Runs | !→ walk`},
+		{"what has failed is noted as seen", setup{snap: busyForks, change: twoFailures}, `
+			5 <✗ 2 runs failed> <✗ Task bad00002 timed out> => did MarkSeen Runs=[bad00001]; MarkSeen Runs=[bad00002]`},
 		{"one on the selected run gives its tail the keys", setup{snap: everything, rings: longTails}, `
 			4 ~1s <31 Dec  Email sweep> up => !following`},
 		{"a click on an update's second line is a click on it", setup{change: longUpdates}, `
@@ -84,6 +80,36 @@ func TestTheMouseIsUsedAsItsStoriesSay(t *testing.T) {
 			<Medication>         => tail: Medication
 			<31 Dec  Email sweep> => tail: Email sweep | following
 			down                 => tail: Weekly review`},
+	})
+	// A click beside rows, on a blank line or with another button leaves the screen as it is.
+	beside := setup{change: func(s *core.Snapshot) { s.Schedule.Problems = fullDay().Schedule.Problems }, happen: happening{
+		"a blank line": func(s *stage) { _, y := s.find("3 Updates"); s.click(10, y-1) },
+		"other buttons": func(s *stage) {
+			x, y := s.find("2 Schedule")
+			for _, button := range []int{1, 2, 66} { // middle, right, the wheel sideways
+				s.send(fmt.Sprintf("\x1b[<%d;%d;%dM", button, x, y+1))
+			}
+		},
+	}}
+	tell(t, []story{
+		{"a click on a line of no task changes nothing", beside, `
+			2 g ~1s
+			<now 00:00>     => unchanged
+			(a blank line)  => unchanged
+			(other buttons) => unchanged`},
+		{"one on a tail selects no other run", setup{w: 96, h: 26, env: []string{"NO_MOTION=1"}, snap: everything, rings: longTails, happen: happening{"the tail is clicked": func(s *stage) {
+			for line := range 3 {
+				_, y := s.find("tail: ")
+				s.click(60, y+line)
+			}
+		}}}, `
+			4 down ~1s
+			(the tail is clicked) enter ~100ms => unchanged
+			enter       => enter list
+			<◉ 31 Dec> => tail: Email sweep`},
+		{"the wheel selects among the runs under it", setup{w: 160, h: 50, snap: everything, rings: longTails}, `
+			4 z => zoomed | ▸ ◉ 31 Dec
+			{\x1b[<65;20;17M} ~100ms => !▸ ◉ 31 Dec | zoomed`},
 	})
 	for _, size := range [][2]int{{120, 40}, {80, 24}, {46, 12}} {
 		tell(t, []story{{"the top line counts failures until they were looked at", setup{w: size[0], h: size[1], snap: busyForks, change: twoFailures}, `
@@ -112,92 +138,24 @@ func TestTheMouseIsUsedAsItsStoriesSay(t *testing.T) {
 
 func longTails(b *bot) { b.rings["f1f1f1f1"], b.rings[core.LogTail] = longTail(), longTail() }
 
-// A click beside rows, on a blank line or with another button leaves the screen as it is.
-func TestAClickThatMeansNothingChangesNothing(t *testing.T) {
-	same := func(s *stage, what string, click func()) {
-		t.Helper()
-		before := s.still()
-		click()
-		if d := cmp.Diff(before, s.still()); d != "" {
-			t.Errorf("%s:\n%s", what, d)
-		}
-	}
-	scene{keys: []string{"4", "down"}}.play(t, func(s *stage) {
-		same(s, "a click on the tail selects another run", func() {
-			_, y := s.find("tail: ")
-			for _, line := range []int{y, y + 1, y + 2} {
-				s.click(60, line)
-			}
-			s.press("enter") // back to the list
-		})
-		s.plays(nil, `
-			enter       => enter list
-			<◉ 31 Dec> => tail: Email sweep`)
-	})
-	play(t, setup{change: func(s *core.Snapshot) { s.Schedule.Problems = fullDay().Schedule.Problems }}, func(s *stage) {
-		s.press("2", "g")
-		same(s, "a line of no task", func() { s.clickOn("now 00:00") })
-		same(s, "a blank line", func() {
-			_, y := s.find("3 Updates")
-			s.click(10, y-1)
-		})
-		x, y := s.find("2 Schedule")
-		for _, button := range []int{1, 2, 66} { // middle, right, the wheel sideways
-			same(s, fmt.Sprint("button ", button), func() { s.send(fmt.Sprintf("\x1b[<%d;%d;%dM", button, x, y+1)) })
-		}
-	})
-}
-
-// TestNoClickBreaksTheFrame clicks, turns the wheel and presses keys anywhere.
-func TestNoClickBreaksTheFrame(t *testing.T) {
-	keys := keysOfAll()
-	testkit.Check(t, func(t *rapid.T) {
-		b := newBot(everything(day))
-		r := newRoot(t.Context(), b, Options{Output: &bytes.Buffer{}, ASCII: rapid.Bool().Draw(t, "ascii")})
-		r.terminal.screen = screen.New(t.Context(), &bytes.Buffer{}, nil)
-		r.Init()
-		r.setFocus(rapid.SampledFrom(action.Panes).Draw(t, "focus"))
-		r.Update(tea.WindowSizeMsg{Width: rapid.IntRange(1, 130).Draw(t, "w"), Height: rapid.IntRange(1, 45).Draw(t, "h")})
-		for range rapid.IntRange(1, 12).Draw(t, "steps") {
-			m := tea.Mouse{
-				X: rapid.IntRange(0, r.w).Draw(t, "x"), Y: rapid.IntRange(0, r.h).Draw(t, "y"),
-				Button: rapid.SampledFrom([]tea.MouseButton{tea.MouseLeft, tea.MouseLeft, tea.MouseWheelDown, tea.MouseWheelUp}).Draw(t, "button"),
-			}
-			switch {
-			case rapid.IntRange(0, 3).Draw(t, "key") == 0:
-				r.Update(press(rapid.SampledFrom(keys).Draw(t, "k")))
-			case m.Button == tea.MouseLeft:
-				r.Update(tea.MouseClickMsg(m))
-			default:
-				r.Update(tea.MouseWheelMsg(m))
-			}
-			fits(t, r, m)
-		}
-	})
-}
-
 func TestAClickIsForTheItemUnderItWhateverItsWordsLookLike(t *testing.T) {
-	marks := []string{"▸ not a row", "> quoted", "── a line ──", "────────────────", "  indented"}
-	for _, words := range marks {
-		play(t, setup{change: func(s *core.Snapshot) {
+	for _, words := range []string{"▸ not a row", "> quoted", "── a line ──", "────────────────", "  indented"} {
+		on := setup{change: func(s *core.Snapshot) {
 			s.Updates = []updates.Update{
 				{Key: "old", At: s.At.Add(-time.Hour), Message: "The oldest\n" + words},
 				{Key: "mid", At: s.At.Add(-time.Minute), Message: "The middle\n" + words},
 				{Key: "new", At: s.At, Message: "The newest\n" + words},
 			}
-		}}, func(s *stage) {
-			s.press("3", "G")
-			for _, c := range []struct{ text, key string }{{"The newest", "new"}, {"The oldest", "old"}, {"The middle", "mid"}} {
-				s.clickOn(c.text)
-				s.misses("esc close")
-				s.clickOn(c.text)
-				s.sees("esc close")
-				s.press("esc", "x")
-				cmds := s.bot.done()
-				if d := cmp.Diff(command.Value(command.DiscardUpdate{Key: c.key}), cmds[len(cmds)-1]); d != "" {
-					t.Errorf("%q: a click on %q, then x:\n%s", words, c.text, d)
-				}
-			}
-		})
+		}}
+		tell(t, []story{{words, on, `
+			3 G <The newest> => !esc close
+			<The newest>     => esc close
+			esc x            => did DiscardUpdate Key=new
+			<The oldest>     => !esc close
+			<The oldest>     => esc close
+			esc x            => did DiscardUpdate Key=new; DiscardUpdate Key=old
+			<The middle>     => !esc close
+			<The middle>     => esc close
+			esc x            => did DiscardUpdate Key=new; DiscardUpdate Key=old; DiscardUpdate Key=mid`}})
 	}
 }

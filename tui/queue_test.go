@@ -11,13 +11,9 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"pgregory.net/rapid"
 
 	"ollimbot/core"
-	"ollimbot/core/base/testkit"
 	"ollimbot/core/command"
-	"ollimbot/tui/dialog"
-	"ollimbot/tui/pane"
 )
 
 // hasty is a bot whose commands take as long as they like, at one of a few
@@ -89,107 +85,38 @@ func TestKeysWithoutWaitingEndWhereKeysWithWaitingDo(t *testing.T) {
 	}
 }
 
-func TestTenUpAndTenDownEndWhereTheyBegan(t *testing.T) {
+func TestStepsThatAreTypedAheadAddUp(t *testing.T) {
 	dice := rand.New(rand.NewPCG(7, 7))
-	keys := append(slices.Repeat([]string{"+"}, 10), slices.Repeat([]string{"-"}, 10)...)
-	for range 5 {
-		if got := budgets(t, hasty(5, dice), keys, false)[0]; got != "5 every 90" {
-			t.Fatalf("ends at %s", got)
+	for _, c := range []struct {
+		capacity int
+		up, down int
+		want     string
+	}{{5, 10, 10, "5 every 90"}, {1000, 1, 1, "999 every 90"}, {999, 2, 1, "999 every 90"}} { // a step that is refused counts nothing
+		for _, wait := range []bool{false, true} {
+			keys := append(slices.Repeat([]string{"+"}, c.up), slices.Repeat([]string{"-"}, c.down)...)
+			if got := budgets(t, hasty(c.capacity, dice), keys, wait)[0]; got != c.want {
+				t.Errorf("from %d, %d up and %d down, waiting %t: %s", c.capacity, c.up, c.down, wait, got)
+			}
 		}
 	}
 }
 
-func TestASlowCommandHoldsNothingButItsKind(t *testing.T) {
-	play(t, setup{rings: func(b *bot) {
-		b.takes = func(c command.Value) time.Duration {
+func TestWhatIsSlowHoldsNothingElseAsItsStoriesSay(t *testing.T) {
+	takes := func(f func(c command.Value) time.Duration) setup { return setup{rings: func(b *bot) { b.takes = f }} }
+	const budget = "SetBudget Capacity=6; RestoreBudget Capacity=5 RefillMinutes=90 Available=3.2"
+	tell(t, []story{
+		{"a slow command holds nothing but its kind", takes(func(c command.Value) time.Duration {
 			if _, slow := c.(command.Say); slow {
 				return 5 * time.Second
 			}
 			return time.Millisecond
-		}
-	}}, func(s *stage) {
-		s.press("5", "i")
-		s.types("one")
-		s.press("enter")
-		s.types("two")
-		s.press("enter", "esc", "1", "+", "u")
-		time.Sleep(100 * time.Millisecond)
-		six := 6
-		want := []command.Value{command.SetBudget{Capacity: &six}, command.RestoreBudget{Capacity: 5, RefillMinutes: 90, Available: 3.2}}
-		if d := cmp.Diff(want, s.bot.done()); d != "" {
-			t.Errorf("while words are on their way (-want +got):\n%s", d)
-		}
-		time.Sleep(11 * time.Second)
-		if d := cmp.Diff([]command.Value{command.Say{Text: "one"}, command.Say{Text: "two"}}, s.bot.done()[2:]); d != "" {
-			t.Errorf("the words (-want +got):\n%s", d)
-		}
+		}), `
+			5 i "one" enter "two" enter esc 1 + u ~100ms => did ` + budget + `
+			~11s => did ` + budget + `; Say Text=one; Say Text=two`},
+		{"a disk that hangs holds neither the way about nor the end", takes(func(command.Value) time.Duration { return time.Hour }), `
+			1 + 2  => ▸ 2 Schedule
+			P 6    => ▸ 2 Schedule
+			ctrl+c => quits
+			~2h`}, // P changes something: it is held, and so is what follows
 	})
-}
-
-func TestADiskThatHangsHoldsNeitherTheWayAboutNorTheEnd(t *testing.T) {
-	play(t, setup{rings: func(b *bot) { b.takes = func(command.Value) time.Duration { return time.Hour } }}, func(s *stage) {
-		s.press("1", "+", "2")
-		s.sees("▸ 2 Schedule")
-		s.press("P", "6") // held: it changes something, and so is what follows
-		s.sees("▸ 2 Schedule")
-		s.press("ctrl+c")
-		s.quits()
-		time.Sleep(2 * time.Hour)
-	})
-}
-
-// TestNoCommandOvertakesAnother drives the queue alone.
-func TestNoCommandOvertakesAnother(t *testing.T) {
-	kinds := []command.Value{command.SetBudget{}, command.Pause{}, command.Say{}, command.ExitFork{}, command.FireNow{}, command.Answer{}}
-	testkit.Check(t, func(t *rapid.T) {
-		q := commandQueue{busy: map[command.Lane]bool{}}
-		number := map[pane.Dialog]int{}
-		var began, running []doneMsg
-		pull := func() {
-			for _, m := range q.ready() {
-				lane := command.LaneOf(m.command)
-				for _, other := range running {
-					if l := command.LaneOf(other.command); l == lane || l == command.LaneQuick {
-						t.Fatalf("%T begins while %T runs", m.command, other.command)
-					}
-				}
-				for _, other := range began {
-					if l := command.LaneOf(other.command); number[other.asker] > number[m.asker] && (l == lane || lane == command.LaneQuick) {
-						t.Fatalf("%T has overtaken %T", other.command, m.command)
-					}
-				}
-				began, running = append(began, m), append(running, m)
-			}
-		}
-		end := func(i int) {
-			delete(q.busy, command.LaneOf(running[i].command))
-			running = slices.Delete(running, i, i+1)
-			pull()
-		}
-		for range rapid.IntRange(1, 30).Draw(t, "steps") {
-			if len(running) > 0 && rapid.Bool().Draw(t, "one ends") {
-				end(rapid.IntRange(0, len(running)-1).Draw(t, "which"))
-				continue
-			}
-			m := doneMsg{command: rapid.SampledFrom(kinds).Draw(t, "command"), asker: &dialog.Page{}}
-			number[m.asker] = len(number)
-			q.waiting = append(q.waiting, m)
-			pull()
-		}
-		for len(running) > 0 {
-			end(0)
-		}
-		if len(began) != len(number) {
-			t.Fatalf("%d of %d have begun", len(began), len(number))
-		}
-	})
-}
-
-func TestAStepThatWasRefusedIsNotCountedByTheNext(t *testing.T) {
-	dice := rand.New(rand.NewPCG(3, 3))
-	for _, wait := range []bool{true, false} {
-		if got := budgets(t, hasty(1000, dice), []string{"+", "-"}, wait)[0]; got != "999 every 90" {
-			t.Errorf("waiting %v: ends at %s", wait, got)
-		}
-	}
 }

@@ -26,8 +26,7 @@ import (
 	"ollimbot/tui/view"
 )
 
-// Every action is reached by its keys, by its name in the palette, and with the
-// mouse alone; all three leave the same.
+// Every action is reached by its keys and by its name in the palette, which leave the same, and each row of the palette with the mouse alone.
 
 // everything is a snapshot in which nearly every action can be used.
 func everything(at time.Time) core.Snapshot {
@@ -66,74 +65,59 @@ type scene struct {
 	readOnly bool
 }
 
-// scenes are those of the actions that need more than their pane.
+// needs are what actions need beside their pane: keys that are pressed first, and a change of everything.
+var needs = []struct {
+	ids    string
+	keys   string
+	change func(s *core.Snapshot)
+}{
+	{"approval.allow approval.deny approval.always approval.read", "", func(s *core.Snapshot) { *s = asked(*s) }},
+	{"schedule.allow", "", func(s *core.Snapshot) {
+		e := &s.Schedule.Entries[0]
+		e.Held, e.Tag, e.Why = true, schedule.TagWaits, "asks for Bash"
+		s.Schedule.Tasks = []schedule.TaskView{{ID: e.ID, Title: e.Description, Path: e.FilePath, Waits: e.Why, Version: "v1"}}
+	}},
+	{"updates.yes updates.other updates.no", "", func(s *core.Snapshot) {
+		s.Proposals = []proposals.Proposal{{
+			ID: "0f0f0f0f", Text: "Shall I remind you?", Made: s.At,
+			Buttons: []proposals.Button{{ID: "yes", Label: "Yes"}, {ID: "when", Label: "Other"}, {ID: "no", Label: "No"}},
+		}}
+	}},
+	{"fork.save fork.report fork.exit", "", func(s *core.Snapshot) { s.Fork = &chat.Banner{Topic: "Plans", Since: s.At} }},
+	{"app.interrupt", "", answering},
+	{"app.undo", "1 + 2", nil},
+	{"app.redo", "1 + u 2", nil},
+	{"view.back", "z", nil},
+	{"go.schedule", "1", nil},
+	{"forks.resume forks.again", "down down", nil},
+	{"task.newer", "left", nil},
+	{"task.before", "]", nil},
+	{"tail.next tail.prev", "& l i n e enter", nil},
+	{"forks/tail.left forks/tail.right", "w right right", nil}, // the log's are cut already
+	{"chat/tail.left chat/tail.right logs/tail.left logs/tail.right", "right right", nil},
+	{"forks/tail.down", "enter g", nil}, // the list has g
+	{"tail.follow tail.down tail.pgdn", "g", nil},
+	{"tail.home tail.pgup", "down down", nil},
+}
+
+// sceneOf is where the ways to an action begin.
 func sceneOf(a action.Action) scene {
 	sc := scene{keys: []string{"2"}}
 	if goes, ok := action.Get(action.Everywhere, a.Pane.Go()); ok {
 		sc.keys = goes.Keys[:1]
 	}
-	add := func(keys ...string) { sc.keys = append(sc.keys, keys...) }
-	_, verb, _ := strings.Cut(string(a.ID), ".")
-	switch a.ID {
-	case action.ApprovalAllow, action.ApprovalDeny, action.ApprovalAlways, action.ApprovalRead:
-		sc.change = asked
-	case action.ScheduleAllow:
-		sc.change = func(s core.Snapshot) core.Snapshot {
-			e := &s.Schedule.Entries[0]
-			e.Held, e.Tag, e.Why = true, schedule.TagWaits, "asks for Bash"
-			s.Schedule.Tasks = []schedule.TaskView{{ID: e.ID, Title: e.Description, Path: e.FilePath, Waits: e.Why, Version: "v1"}}
-			return s
-		}
-	case action.UpdatesYes, action.UpdatesOther, action.UpdatesNo:
-		sc.change = func(s core.Snapshot) core.Snapshot {
-			s.Proposals = []proposals.Proposal{{
-				ID: "0f0f0f0f", Text: "Shall I remind you?", Made: s.At,
-				Buttons: []proposals.Button{{ID: "yes", Label: "Yes"}, {ID: "when", Label: "Other"}, {ID: "no", Label: "No"}},
+	for _, n := range needs {
+		if ids := strings.Fields(n.ids); slices.Contains(ids, string(a.ID)) || slices.Contains(ids, rowName(a)) {
+			return scene{keys: append(sc.keys, strings.Fields(n.keys)...), change: func(s core.Snapshot) core.Snapshot {
+				if n.change != nil {
+					n.change(&s)
+				}
+				return s
 			}}
-			return s
 		}
-	case action.ForkSave, action.ForkReport, action.ForkExit:
-		sc.change = func(s core.Snapshot) core.Snapshot {
-			s.Fork = &chat.Banner{Topic: "Plans", Since: s.At}
-			return s
-		}
-	case action.Interrupt:
-		sc.change = func(s core.Snapshot) core.Snapshot {
-			s.Busy, s.BusySince = true, s.At
-			return s
-		}
-	case action.Undo:
-		add("1", "+", "2")
-	case action.Redo:
-		add("1", "+", "u", "2")
-	case action.Back:
-		add("z")
-	case action.Schedule.Go():
-		add("1")
-	case action.ForksResume, action.ForksAgain:
-		add("down", "down")
-	case action.TaskNewer:
-		add("left")
-	case action.TaskPrevious:
-		add("]")
-	case action.TailNext, action.TailPrevious:
-		add("&", "l", "i", "n", "e", "enter")
-	case action.TailLeft, action.TailRight:
-		if a.Pane == action.Forks { // the log's are cut already
-			add("w")
-		}
-		add("right", "right")
-	case action.TailFollow, action.TailDown, action.TailPageDown:
-		if a.ID == action.TailDown && a.Pane == action.Forks { // the list has g
-			add("enter")
-		}
-		add("g")
-	case action.TailHome, action.TailPageUp:
-		add("down", "down")
-	default:
-		if a.Pane != action.Everywhere && slices.Contains([]string{"up", "pgup", "top"}, verb) && !strings.HasPrefix(string(a.ID), "tail.") {
-			add("down", "down")
-		}
+	}
+	if _, verb, _ := strings.Cut(string(a.ID), "."); a.Pane != action.Everywhere && !strings.HasPrefix(string(a.ID), "tail.") && slices.Contains([]string{"up", "pgup", "top"}, verb) {
+		sc.keys = append(sc.keys, "down", "down")
 	}
 	return sc
 }
@@ -259,23 +243,9 @@ func byPalette(a action.Action) func(s *stage) {
 	}
 }
 
-func byMouse(a action.Action) func(s *stage) {
-	return func(s *stage) {
-		s.clickOn(": command")
-		for range 14 {
-			if x, y, _, ok := s.row(itemName(a)); ok {
-				s.click(x, y)
-				return
-			}
-			s.wheelDown(17) // of 18 rows
-		}
-		s.t.Errorf("the wheel does not come to it:\n%s", s.screen())
-	}
-}
-
-// waysTo are all ways to an action from its scene.
+// waysTo are the ways to an action from its scene.
 func waysTo(a action.Action) map[string]func(s *stage) {
-	ways := map[string]func(s *stage){"the palette": byPalette(a), "the mouse": byMouse(a)}
+	ways := map[string]func(s *stage){"the palette": byPalette(a)}
 	if a.ID == action.Palette { // it does not list itself
 		ways = map[string]func(s *stage){"the mouse": func(s *stage) { s.clickOn(": command") }}
 	}
@@ -309,13 +279,13 @@ func rowName(a action.Action) string {
 	return string(a.Pane) + "/" + string(a.ID)
 }
 
-func TestEveryActionIsReachedByKeyByPaletteAndByMouse(t *testing.T) {
+func TestEveryActionIsReachedByKeyAndByPalette(t *testing.T) {
 	// What these do cannot be seen in what they leave.
 	silent := map[action.ID]string{
 		action.DayEarlier: "nothing stands there (TestEachMarkIsWalkedToSaidAndOpened)", action.DayLater: "as before", action.DayNow: "as before",
 		action.WeekLater: "no week comes after this one (TestPagesAreOpenedReadAndLeftAsTheirStoriesSay)",
 		action.DayFirst:  "as before", action.DayLast: "as before",
-		action.Redraw: "it draws the same screen anew (TestRedrawPaintsWhatSomethingElseHasOverwritten)",
+		action.Redraw: "it draws the same screen (TestTheScreenFollowsTheTerminalAsItsStoriesSay)",
 	}
 	for _, a := range (action.Keys{}).All() {
 		t.Run(rowName(a), func(t *testing.T) {
@@ -408,7 +378,44 @@ func TestReadOnlyRefusesWhatWritesWhicheverWayItIsReached(t *testing.T) {
 	}
 }
 
-func TestQuittingIsReachedByKeyByPaletteAndByMouse(t *testing.T) {
+func TestTheMouseAloneReachesEachRowOfThePalette(t *testing.T) {
+	rows := func(s *stage, seen func(x, y int, a action.Action) bool) {
+		s.clickOn(": command")
+		for range 14 {
+			for _, a := range (action.Keys{}).All() {
+				if x, y, _, ok := s.row(itemName(a)); ok && seen(x, y, a) {
+					return
+				}
+			}
+			s.wheelDown(17) // of 18 rows
+		}
+	}
+	missing := map[action.ID]bool{}
+	for _, a := range (action.Keys{}).All() {
+		missing[a.ID] = a.ID != action.Palette // it does not list itself
+	}
+	scene{keys: []string{"2"}}.play(t, func(s *stage) {
+		rows(s, func(_, _ int, a action.Action) bool { missing[a.ID] = false; return false })
+	})
+	for id, is := range missing {
+		if is {
+			t.Errorf("the wheel does not come to %s", id)
+		}
+	}
+	for _, id := range []action.ID{action.Zoom, action.Help, action.Chat.Go()} {
+		a, _ := action.Get(action.Everywhere, id)
+		same(t, sceneOf(a), map[string]func(s *stage){"the palette": byPalette(a), "the mouse": func(s *stage) {
+			rows(s, func(x, y int, b action.Action) bool {
+				if b.ID == id {
+					s.click(x, y)
+				}
+				return b.ID == id
+			})
+		}})
+	}
+}
+
+func TestQuittingIsReachedByKeyAndByPalette(t *testing.T) {
 	for _, id := range []action.ID{action.Quit, action.Interrupt} {
 		a, _ := action.Get(action.Everywhere, id)
 		o := same(t, scene{change: func(s core.Snapshot) core.Snapshot {

@@ -14,7 +14,6 @@ import (
 	"ollimbot/core/base/testkit"
 	"ollimbot/core/safety/policy"
 	"ollimbot/core/talk/chat"
-	"ollimbot/tui/action"
 	"ollimbot/tui/layout"
 	"ollimbot/tui/settings"
 )
@@ -33,15 +32,6 @@ func config(t *testing.T, files ...string) string {
 func saveFile(t *testing.T, dir, name, text string) {
 	t.Helper()
 	testkit.Must(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
-}
-
-func remembered(t *testing.T, dir string) settings.Dashboard {
-	t.Helper()
-	d, problems := settings.Load(dir)
-	if len(problems) > 0 {
-		t.Errorf("the dashboard wrote what it cannot read: %v", problems)
-	}
-	return d
 }
 
 func configured(t *testing.T, files ...string) setup {
@@ -66,12 +56,15 @@ func TestTheUsersKeysCountAsTheirStoriesSay(t *testing.T) {
 			1               => f7/f8 capacity 5→6
 			<f8 capacity>   => 3.2 / 4
 			<f7/> ~100ms    => 3.2 / 5`},
+		{"a title has the key of its pane", configured(t, settings.KeysFile, "go.forks: f5\n"), `5 => " f5 Runs " | !" 4 Runs"`},
+		{"or none", configured(t, settings.KeysFile, "go.forks: []\n"), `5 => "─ Runs " | !" 4 Runs"`},
+		{"nor one that is too long for it", configured(t, settings.KeysFile, "go.forks: ctrl+g\n"), `5 => "─ Runs " | !" 4 Runs"`},
 		{"what is wrong with them is a notice and changes nothing", configured(t, settings.KeysFile, "view.zoom: 5\n"), `
 			  => keys.yaml:1:12 | go.chat
 			5 => i write
 			z => zoomed`},
 		{"a file that is saved counts at the next key, also where it is gone", saved, `
-			(zoom becomes f3) {\x1bOR}  => zoomed | keys.yaml reloaded
+			(zoom becomes f3) {\x1bOR}  => zoomed | " keys.yaml reloaded "
 			(the file is gone) ~2s z    => !zoomed, z`},
 		{"an open palette takes them, though no key is pressed", saved, `
 			ctrl+p z o o m         => z │
@@ -87,7 +80,6 @@ func TestTheTerminalIsNamedAndRungAsItsStoriesSay(t *testing.T) {
 	happens := happening{
 		"a call waits": func(s *stage) { s.bot.change(waits); time.Sleep(time.Second) },
 		"it is over":   func(s *stage) { s.bot.change(func(n *core.Snapshot) { n.Approvals = nil }); time.Sleep(time.Second) },
-		"it settles":   func(s *stage) { s.written() },
 		"a fork asks":  func(s *stage) { s.change(func(n *core.Snapshot) { n.Fork = &chat.Banner{Asks: true} }) },
 		"one bell rang": func(s *stage) {
 			if s.out = s.written(); strings.Count(strings.ReplaceAll(s.out, "asks\x07", ""), "\x07") != 1 {
@@ -115,98 +107,54 @@ func TestTheTerminalIsNamedAndRungAsItsStoriesSay(t *testing.T) {
 	})
 }
 
-// The third column is as wide as its user makes it, also at the next start.
-func TestTheThirdColumnIsMovedByTheSameKeys(t *testing.T) {
-	dir := config(t)
-	wide := func(s *stage) int {
-		x, _ := s.find("5 Chat")
-		return 200 - x
-	}
-	before := 0
-	play(t, setup{w: 200, h: 60, options: Options{Config: dir}}, func(s *stage) {
-		before = wide(s)
-		s.press("5", "<", "<")
-		if got := wide(s); got != before-2*4 {
-			t.Errorf("%d cells after %d", got, before)
-		}
-	})
-	play(t, setup{w: 200, h: 60, options: Options{Config: dir}}, func(s *stage) {
-		if got := wide(s); got != before-2*4 {
-			t.Errorf("%d cells at the next start, %d at first", got, before)
-		}
-		s.press("5", ">", ">")
-		if got := wide(s); got != before {
-			t.Errorf("%d cells, %d at first", got, before)
-		}
-	})
-}
-
-func TestTheThemeGoesRoundAndIsRemembered(t *testing.T) {
-	dir := config(t)
-	play(t, setup{options: Options{Config: dir}}, func(s *stage) {
-		seen := map[string]bool{}
-		for _, want := range []string{"dark", "light", "contrast", "16", "auto"} {
-			s.written()
-			s.press("T")
-			if got := remembered(t, dir)["theme"]; got != want {
-				t.Errorf("remembered %q, want %q", got, want)
+func TestWhatTheUserChoseIsRememberedAsItsStoriesSay(t *testing.T) {
+	const lightFocus = `38;2;11;87;164`
+	themes, layouts := Options{Config: config(t)}, setup{w: 160, h: 50, options: Options{Config: config(t)}}
+	dark, reader := themes, themes
+	dark.Theme, reader.ReadOnly = "dark", true
+	var chosen []string
+	column := 0 // where the third one begins
+	third := setup{w: 200, h: 60, options: Options{Config: config(t)}, happen: happening{"it is measured": func(s *stage) { column, _ = s.find("5 Chat") }}}
+	for name, by := range map[string]int{"it is as wide": 0, "it is 8 narrower": 8, "it is 8 wider": -8} {
+		third.happen[name] = func(s *stage) {
+			if x, _ := s.find("5 Chat"); x != column+by {
+				s.t.Errorf("%s: it begins at %d, first at %d", s.at, x, column)
 			}
-			out := s.written()
-			if want == "16" && strings.Contains(out, "38;2;") {
-				t.Error("sixteen colours are more than sixteen")
-			}
-			seen[out] = true
+			column += by
 		}
-		s.press("T", "T")
-	})
-	play(t, setup{options: Options{Config: dir}}, func(s *stage) {
-		if out := s.written(); !strings.Contains(out, "38;2;11;87;164") { // the light palette's blue
-			t.Error("the light theme was not remembered")
-		}
-	})
-	play(t, setup{options: Options{Config: dir, Theme: "dark"}}, func(*stage) {})
-	play(t, setup{options: Options{Config: dir, ReadOnly: true}}, func(s *stage) { s.press("T") })
-	if got := remembered(t, dir)["theme"]; got != "dark" {
-		t.Errorf("--theme dark, and then a choice of a read-only dashboard, is remembered as %q", got)
 	}
-}
-
-func TestLayoutsAndSizesAreRemembered(t *testing.T) {
-	dir := config(t)
-	play(t, setup{w: 160, h: 50, options: Options{Config: dir}}, func(s *stage) {
-		before := s.screen()
-		s.press("V")
-		s.sees("layout balanced → chat · u undoes")
-		if s.screen() == before {
-			t.Error("nothing has moved")
-		}
-		s.press("2", ">", ">", "4", ")", "<")
-		d := remembered(t, dir)
-		if size := d.Size("chat"); d["layout"] != "chat" || size.Columns != 3*4 || size.Rows[action.Forks] != 2 {
-			t.Errorf("remembered %+v", d)
-		}
-		sized := s.rows()[:45]
-		s.press("V")
-		if d = remembered(t, dir); d["layout"] != "forks" || d.Size("forks").Columns != 0 || d.Size("chat").Columns != 3*4 {
-			t.Errorf("remembered after another layout: %+v", d)
-		}
-		for range len(layout.Presets) - 1 {
-			s.press("V")
-		}
-		time.Sleep(10 * time.Second) // the toasts have ended
-		if d := cmp.Diff(sized, s.rows()[:45]); d != "" {
-			t.Errorf("the layout comes back in other sizes:\n%s", d)
-		}
-		for range 30 {
-			s.press("1", ">")
-		}
-		s.sees("Widen the pane: the border cannot")
-		s.press("z", ">")
-		s.sees("panes can be resized")
-	})
-	saveFile(t, dir, settings.DashboardFile, "layout: triangular\nbell: off\n")
-	play(t, setup{w: 160, h: 50, options: Options{Config: dir}}, func(s *stage) {
-		s.sees("dashboard.yaml:1:9")
+	layouts.happen = happening{
+		"it is noted":    func(s *stage) { chosen = s.rows()[:45] },
+		"other layouts":  func(s *stage) { s.press(slices.Repeat([]string{"V"}, len(layout.Presets)-1)...) },
+		"wider and more": func(s *stage) { s.press(slices.Repeat([]string{"1", ">"}, 30)...) },
+		"it is as noted": func(s *stage) {
+			if d := cmp.Diff(chosen, s.rows()[:45]); d != "" {
+				s.t.Errorf("the layout has other sizes:\n%s", d)
+			}
+		},
+	}
+	wrong := layouts
+	wrong.options.Config = config(t, settings.DashboardFile, "layout: triangular\nbell: off\n")
+	tell(t, []story{
+		{"the theme goes round", setup{options: themes}, `
+			T   => remembers theme=dark
+			T   => remembers theme=light | wrote ` + lightFocus + `
+			T   => remembers theme=contrast
+			(it settles) T => remembers theme=16 | unwritten: 38;2;
+			T   => remembers theme=auto
+			T T => remembers theme=light`},
+		{"the next start has it", setup{options: themes}, `=> wrote ` + lightFocus},
+		{"one of the command line is remembered", setup{options: dark}, `=> remembers theme=dark`},
+		{"but no choice of a read-only dashboard", setup{options: reader}, `T => remembers theme=dark`},
+		{"layouts and sizes", layouts, `
+			V             => layout balanced → chat · u undoes | remembers layout=chat
+			2 > > 4 ) <   => remembers columns-chat=12 | remembers rows-forks-chat=2
+			(it is noted) V => remembers layout=forks | remembers columns-chat=12 | remembers columns-forks=
+			(other layouts) ~10s (it is as noted) (wider and more) => Widen the pane: the border cannot
+			z > => panes can be resized`},
+		{"the third column is moved by the same keys", third, `(it is measured) 5 < < (it is 8 narrower)`},
+		{"and has its width at the next start", third, `(it is as wide) 5 > > (it is 8 wider)`},
+		{"a layout that does not exist is named with its place", wrong, `=> dashboard.yaml:1:9`},
 	})
 }
 
@@ -235,24 +183,6 @@ func TestAStepBeginsAtTheSizeThatIsShown(t *testing.T) {
 
 func waits(s *core.Snapshot) {
 	s.Approvals = []policy.Approval{{ID: "a", Label: "Run this command? ls", Tool: "Bash", Asked: time.Now(), Until: time.Now().Add(time.Hour)}}
-}
-
-func TestWithReducedMotionNothingCountsSeconds(t *testing.T) {
-	for _, s := range []setup{
-		{env: []string{"REDUCE_MOTION=1"}},
-		{options: Options{Config: config(t, settings.DashboardFile, "motion: false")}},
-	} {
-		s.snap = busyForks
-		play(t, s, func(s *stage) {
-			time.Sleep(15 * time.Second) // the toasts have ended
-			s.written()
-			at := time.Now()
-			time.Sleep(at.Truncate(time.Minute).Add(59 * time.Second).Sub(at))
-			if out := s.written(); out != "" {
-				t.Errorf("wrote %q within a minute", out)
-			}
-		})
-	}
 }
 
 func TestATickOfASecondCostsTheTerminalLittle(t *testing.T) {

@@ -1,65 +1,37 @@
 package tui
 
 import (
-	"context"
 	"fmt"
-	"math/rand/v2"
 	"strings"
 	"testing"
-	"time"
-
-	"github.com/charmbracelet/x/ansi"
 
 	"ollimbot/core"
 	"ollimbot/core/base/tail"
-	"ollimbot/core/talk/transcript"
-	"ollimbot/core/work/fork"
-	"ollimbot/core/work/updates"
-	"ollimbot/routines/schedule"
+	"ollimbot/core/base/testkit"
 	"ollimbot/tui/action"
-	"ollimbot/tui/dialog"
-	"ollimbot/tui/layout"
-	"ollimbot/tui/settings"
 )
 
-// Stories of small screens: what is written is seen, and what is free is used.
-
-func TestOnAStripWhatIsWrittenIsSeen(t *testing.T) {
+// What is written on a small screen is seen, and what is free is used.
+func TestAStripAndTheTooSmallPageAreUsedAsTheirStoriesSay(t *testing.T) {
+	small := setup{w: 30, h: 8}
 	lines := func(b *bot) {
 		for _, id := range []string{"f1f1f1f1", core.LogTail} {
 			b.talk(id, 20)
 			b.rings[id].Add(tail.Line{At: day, Kind: tail.Text, Text: "the last line"})
 		}
 	}
-	for _, c := range []struct {
-		keys  []string
-		sees  []string
-		after string // what is seen when esc has been pressed
-	}{
-		{[]string{"5", "i", "hello"}, []string{"▸ hello", "and a walk", "esc"}, "▸5"},
-		{[]string{"6", "&", "lin"}, []string{"&lin", "the last line"}, "▸6"},
-		{[]string{"6", "/", "las"}, []string{"las", "the last line"}, "▸6"},
-		{[]string{"4", "&", "lin"}, []string{"&lin", "the last line"}, "▸4"},
-	} {
-		for _, size := range [][2]int{{40, 10}, {55, 12}, {120, 10}, {200, 11}} {
-			t.Run(fmt.Sprintf("%s on %d×%d", strings.Join(c.keys, ""), size[0], size[1]), func(t *testing.T) {
-				play(t, setup{w: size[0], h: size[1], snap: busyForks, rings: lines}, func(s *stage) {
-					time.Sleep(20 * time.Second) // the toasts have ended
-					s.press(c.keys[0])
-					s.sees(c.after)
-					s.press(c.keys[1])
-					s.types(c.keys[2])
-					s.sees(c.sees...)
-					s.press("esc")
-					s.sees(c.after, " 1 ", " 2 ")
-				})
-			})
-		}
+	for _, size := range [][2]int{{40, 10}, {55, 12}, {120, 10}, {200, 11}} {
+		tell(t, []story{{fmt.Sprint("what is written on a strip is seen: ", size), setup{w: size[0], h: size[1], snap: busyForks, rings: lines}, `
+			~20s 5        => ▸5
+			i "hello"     => ▸ hello | and a walk | esc
+			esc           => ▸5 | " 1 " | " 2 "
+			6 & "lin"     => &lin | the last line
+			esc           => ▸6 | " 1 " | " 2 "
+			/ "las"       => las | the last line
+			esc esc 4     => ▸4
+			& "lin"       => &lin | the last line
+			esc           => ▸4 | " 1 " | " 2 "`}})
 	}
-}
-
-func TestAStripAndTheTooSmallPageAreUsedAsTheirStoriesSay(t *testing.T) {
-	small := setup{w: 30, h: 8}
 	for _, size := range [][2]int{{41, 40}, {200, 10}, {120, 12}, {44, 30}} {
 		tell(t, []story{{fmt.Sprint("below or beside a strip stands the focused pane: ", size), sized(size[0], size[1]), `
 			2             => ▸2 | " 6  Logs" | ▸ 2 Schedule | Move a little | ╰
@@ -97,6 +69,13 @@ func TestAStripAndTheTooSmallPageAreUsedAsTheirStoriesSay(t *testing.T) {
 			ctrl+c => stays | did Interrupt
 			(the answer ends) ~1s ctrl+c => stays
 			~3s ctrl+c => quits`},
+		{"a storm of sizes ends with the right screen", setup{happen: happening{"sizes storm": func(s *stage) {
+			dice := testkit.Rand(s.t)
+			for range 20 {
+				s.resize(1+dice.IntN(200), 1+dice.IntN(60))
+				s.press("tab")
+			}
+		}}}, `(sizes storm) @100x30 4 => ▸ 4 Runs | 1 Ping budget | : command`},
 		{"it takes the user's key for quitting", setup{w: 30, h: 8, options: Options{Config: config(t, "keys.yaml", "app.quit: f10\n")}}, `
 			  => f10 quits it
 			q => stays
@@ -112,83 +91,4 @@ func TestTheTooSmallScreenSaysTheNumberAndTheWayOut(t *testing.T) {
 			t.Errorf("%v says %q", size, all)
 		}
 	}
-}
-
-func busyForks(at time.Time) core.Snapshot { return withForks(busyDay(at)) }
-
-// foreign is what others write: wide and joined signs, right-to-left text, tabs
-// and escapes, as it is after cleaning or, worse, before.
-const foreign = "世界 👩‍👩‍👧 שלום 👍🏽 naïve é \tx \u202eabc"
-
-// foreignDay is fullDay with foreign words in every field that others write.
-func foreignDay() core.Snapshot {
-	s := talkDay()
-	s.Updates = []updates.Update{{Key: "u", At: day, Message: foreign}}
-	s.Schedule.Entries = append(s.Schedule.Entries, schedule.Entry{ID: "x", FireTime: day, Label: foreign, Description: foreign, FilePath: foreign})
-	s.Forks = append([]fork.View{{ID: "z", Title: foreign, State: fork.Running, Started: day, Activity: foreign}}, s.Forks...)
-	s.Chat = append(s.Chat, transcript.Entry{ID: "z", At: day, Role: transcript.Ping, Source: foreign, Text: foreign})
-	s.Engine.State, s.Surface.State = foreign, foreign
-	return s
-}
-
-func TestAStormOfSizesTearsNothing(t *testing.T) {
-	dice := rand.New(rand.NewPCG(6, 200))
-	r := newRoot(context.Background(), still{snap: foreignDay(), read: func(id string, from tail.Cursor) tail.Page {
-		p := fullTail(id, from)
-		p.Lines = append(p.Lines, tail.Line{At: day, Kind: tail.Text, Text: foreign})
-		return p
-	}}, Options{Env: []string{"TERM=xterm-256color", "COLORTERM=truecolor", "TTY_FORCE=1", "LANG=C.UTF-8"}})
-	r.refresh()
-	for i := range 200 {
-		r.w, r.h = 1+dice.IntN(220), 1+dice.IntN(70)
-		r.setFocus(action.Panes[dice.IntN(len(action.Panes))])
-		r.zoom = dice.IntN(4) == 0
-		preset := layout.Presets[dice.IntN(len(layout.Presets))]
-		size := layout.Size{Columns: dice.IntN(120) - 60, Rows: map[action.Pane]int{r.focus: dice.IntN(40) - 20}}
-		r.prefs.chosen = settings.Dashboard{"layout": preset}.With(settings.Values(size, preset))
-		r.dialogs = nil
-		switch dice.IntN(4) {
-		case 0:
-			r.open(dialog.OpenPalette(r.context(r.focus), r.focus, r.view().Off, nil).Open)
-		case 1:
-			r.open(dialog.NewHelp(r.focus))
-		case 2:
-			r.open(dialog.NewWelcome(r.context(r.focus), "", dialog.Offers{Demo: true, SetUp: true}))
-		}
-		whole(t, r, fits(t, r, i))
-	}
-}
-
-// whole expects the corners of every box where the plan has them.
-func whole(t *testing.T, r *root, lines []string) {
-	t.Helper()
-	plan := r.view().Plan()
-	if len(r.dialogs) > 0 || plan.Mode == layout.TooSmall {
-		return
-	}
-	for _, c := range plan.Columns {
-		for _, b := range c.Boxes {
-			for y := b.Y; y < b.Y+b.H; y++ {
-				for _, x := range []int{b.X - 1, b.X + b.W} {
-					cell := ansi.Strip(ansi.Cut(lines[y], x, x+1))
-					if !strings.ContainsAny(cell, "│├┤") && len(r.toasts.Showing(time.Now())) == 0 {
-						t.Fatalf("the border of %s is torn at %d,%d on %d×%d: %q", b.Pane, x, y, r.w, r.h, ansi.Strip(lines[y]))
-					}
-				}
-			}
-		}
-	}
-}
-
-func TestARealStormOfSizesEndsWithTheRightScreen(t *testing.T) {
-	dice := rand.New(rand.NewPCG(6, 6))
-	play(t, setup{}, func(s *stage) {
-		for range 40 {
-			s.resize(1+dice.IntN(200), 1+dice.IntN(60))
-			s.press("tab")
-		}
-		s.resize(100, 30)
-		s.press("4")
-		s.sees("▸ 4 Runs", "1 Ping budget", ": command")
-	})
 }

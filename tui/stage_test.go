@@ -22,6 +22,7 @@ import (
 	"ollimbot/core"
 	"ollimbot/core/base/testkit"
 	"ollimbot/core/command"
+	"ollimbot/tui/settings"
 )
 
 // stage is a dashboard on a terminal, both real, in a bubble: the program
@@ -35,6 +36,9 @@ type stage struct {
 	stop  context.CancelFunc
 	at    string // the step of the story
 	out   string // what was written during the step
+
+	config string // the directory of its settings
+	before string // the screen before a step after which it is unchanged
 }
 
 // glass is the terminal. The emulator is not safe for concurrent use.
@@ -82,7 +86,7 @@ func play(t *testing.T, s setup, story func(st *stage)) {
 		in, keys := io.Pipe()
 		st := &stage{
 			t: t, bot: newBot(s.snap(time.Now().UTC())), keys: keys, stop: stop,
-			glass: &glass{vt: vt.NewEmulator(s.w, s.h)}, ended: make(chan error, 1),
+			glass: &glass{vt: vt.NewEmulator(s.w, s.h)}, ended: make(chan error, 1), config: s.options.Config,
 		}
 		if s.change != nil {
 			s.change(&st.bot.snap)
@@ -125,29 +129,20 @@ func (s *stage) end() {
 	synctest.Wait()
 }
 
-// quits expects that the dashboard has ended by itself.
-func (s *stage) quits() {
-	s.t.Helper()
-	synctest.Wait()
-	select {
-	case err := <-s.ended:
-		if err != nil {
-			s.t.Errorf("the dashboard ended with: %v", err)
-		}
-	default:
-		s.t.Errorf("%s: the dashboard is still there", s.at)
-	}
-}
-
-// stays expects that it has not.
-func (s *stage) stays() {
+// quits expects that the dashboard has ended by itself, or that it has not.
+func (s *stage) quits(want bool) {
 	s.t.Helper()
 	synctest.Wait()
 	select {
 	case err := <-s.ended:
 		s.ended <- err
-		s.t.Errorf("%s: the dashboard has ended: %v", s.at, err)
+		if err != nil || !want {
+			s.t.Errorf("%s: the dashboard has ended: %v", s.at, err)
+		}
 	default:
+		if want {
+			s.t.Errorf("%s: the dashboard is still there", s.at)
+		}
 	}
 }
 
@@ -173,12 +168,6 @@ func (s *stage) press(keys ...string) {
 		}
 		synctest.Wait()
 	}
-}
-
-// types sends letters one by one.
-func (s *stage) types(text string) {
-	s.t.Helper()
-	s.press(strings.Split(text, "")...)
 }
 
 func (s *stage) send(b string) {
@@ -260,31 +249,17 @@ func (s *stage) rows() []string {
 func (s *stage) screen() string { return strings.Join(s.rows(), "\n") }
 
 // sees expects texts on the screen.
-func (s *stage) sees(texts ...string) {
+func (s *stage) sees(texts ...string) { s.t.Helper(); s.looks(true, texts) }
+
+func (s *stage) misses(texts ...string) { s.t.Helper(); s.looks(false, texts) }
+
+func (s *stage) looks(want bool, texts []string) {
 	s.t.Helper()
 	screen := s.screen()
 	for _, text := range texts {
-		if !strings.Contains(screen, text) {
-			s.t.Errorf("%s: the screen does not show %q:\n%s", s.at, text, screen)
+		if strings.Contains(screen, text) != want {
+			s.t.Errorf("%s: the screen shows %q: %t\n%s", s.at, text, !want, screen)
 		}
-	}
-}
-
-func (s *stage) misses(texts ...string) {
-	s.t.Helper()
-	screen := s.screen()
-	for _, text := range texts {
-		if strings.Contains(screen, text) {
-			s.t.Errorf("%s: the screen shows %q:\n%s", s.at, text, screen)
-		}
-	}
-}
-
-// did expects the commands that the bot has carried out.
-func (s *stage) did(want ...command.Value) {
-	s.t.Helper()
-	if d := gocmp.Diff(want, s.bot.done()); d != "" {
-		s.t.Errorf("commands (-want +got):\n%s", d)
 	}
 }
 
@@ -326,10 +301,12 @@ var colourSGR = regexp.MustCompile(`\x1b\[([0-9;]*;)?(3[0-8]|4[0-8]|9[0-7]|10[0-
 //
 //	!zoomed               it is not seen
 //	top: muted            the first line has it, or begins: with it; last: the last line
-//	once: muted           it is seen once
-//	wrote \x1b[?1000h     it was written to the terminal since the last look; unwritten: it was not
+//	once: muted           it is seen once; 4×: four times
+//	wrote \x1b[?1000h     it was written to the terminal since the last look, of several with … between them one after the other; unwritten: it was not
 //	did Say Text=hi; …    all that the bot has done so far, the last of which may go on at …; did nothing
 //	quits, stays          whether the dashboard has ended
+//	unchanged             at the end of the line: the screen is as before the line, but for clocks
+//	remembers theme=dark  the dashboard's own settings have it
 //	given back            the terminal has its own screen again
 type story struct {
 	name  string
@@ -358,6 +335,9 @@ func (s *stage) plays(own happening, steps string) {
 	for line := range strings.SplitSeq(strings.TrimSpace(steps), "\n") {
 		s.at, s.out = strings.TrimSpace(line), ""
 		inputs, texts, expects := strings.Cut(" "+s.at+" ", " => ")
+		if strings.HasSuffix(s.at, "unchanged") {
+			s.before = steady(s.screen())
+		}
 		for _, in := range inputsOf.FindAllString(inputs, -1) {
 			s.input(own, in)
 		}
@@ -381,7 +361,7 @@ func (s *stage) input(own happening, in string) {
 	case len(in) == 1, keyBytes[in] != "":
 		s.press(in)
 	case in[0] == '"':
-		s.types(inner)
+		s.press(strings.Split(inner, "")...)
 	case in[0] == '<':
 		if n, _ := fmt.Sscanf(inner+".", "%d,%d.", &x, &y); n == 2 {
 			s.click(x, y)
@@ -438,8 +418,8 @@ func (s *stage) expects(text string) {
 		if !strings.Contains(rows[len(rows)-1], rest) {
 			fails("the last line lacks " + rest)
 		}
-	case "once:":
-		if n := strings.Count(s.screen(), rest); n != 1 {
+	case "once:", "4×:":
+		if n := strings.Count(s.screen(), rest); n != map[string]int{"once:": 1, "4×:": 4}[kind] {
 			fails(fmt.Sprintf("%q is seen %d times", rest, n))
 		}
 	case "did":
@@ -451,16 +431,29 @@ func (s *stage) expects(text string) {
 		if want, begins := strings.CutSuffix(rest, "…"); got != want && (!begins || !strings.HasPrefix(got, want) || strings.Count(got, "; ") != strings.Count(want, "; ")) {
 			s.t.Errorf("%s: did %s", s.at, got)
 		}
+	case "remembers":
+		name, value, _ := strings.Cut(rest, "=")
+		if d, problems := settings.Load(s.config); d[name] != value || len(problems) > 0 {
+			s.t.Errorf("%s: %v is remembered, of which it cannot read %v", s.at, d, problems)
+		}
 	case "wrote", "unwritten:":
-		if s.out += s.written(); strings.Contains(s.out, unquoted(s.t, rest)) != (kind == "wrote") {
+		s.out += s.written()
+		left, found := s.out, true
+		for part := range strings.SplitSeq(unquoted(s.t, rest), " … ") {
+			_, after, has := strings.Cut(left, part)
+			left, found = after, found && has
+		}
+		if found != (kind == "wrote") {
 			s.t.Errorf("%s: written was %q", s.at, s.out)
 		}
 	default:
 		switch text {
-		case "quits":
-			s.quits()
-		case "stays":
-			s.stays()
+		case "quits", "stays":
+			s.quits(text == "quits")
+		case "unchanged":
+			if d := gocmp.Diff(s.before, steady(s.screen())); d != "" {
+				s.t.Errorf("%s (-before +after):\n%s", s.at, d)
+			}
 		case "given back":
 			if s.glass.vt.IsAltScreen() {
 				fails("the alternate screen is left on")

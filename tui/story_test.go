@@ -33,7 +33,10 @@ var happenings = happening{
 		s.bot.talk("f1f1f1f1", 200)
 		s.change(func(c *core.Snapshot) { c.Forks[0].Lines = 200 })
 	},
+	"it settles":             func(s *stage) { s.written() },
 	"commands take a second": func(s *stage) { s.bot.takes = func(command.Value) time.Duration { return time.Second } },
+	"the disk is full":       func(s *stage) { s.bot.full = true },
+	"the disk has room":      func(s *stage) { s.bot.full = false },
 	"pings are off":          func(s *stage) { s.change(func(c *core.Snapshot) { c.At, c.Budget.State.Capacity = time.Now(), 0 }) },
 	"pings are on":           func(s *stage) { s.change(func(c *core.Snapshot) { c.Budget.State.Capacity = 5 }) },
 	"the bot changes":        func(s *stage) { s.change(func(c *core.Snapshot) { c.At = time.Now() }) },
@@ -84,9 +87,12 @@ func TestTheDashboardIsUsedAsItsStoriesSay(t *testing.T) {
 			u     => 3.2 / 6 | undone: capacity 6 → 7
 			u     => 3.2 / 5
 			u     => nothing to undo`},
+		{"an undo that failed can be tried again", setup{}, `
+			1 + (the disk is full) u => write budget: the disk is full | 3.2 / 6
+			(the disk has room) u    => undone: capacity 5 → 6 | 3.2 / 5`},
 		{"a theme is undone and redone, too", sized(160, 40), `
 			T      => theme auto → dark · u undoes | u undo theme auto→dark
-			u      => undone: theme auto → dark · ctrl+r redoes | ctrl+r redo theme auto→dark
+			u      => "undone: theme auto → dark · ctrl+r redoes " | ctrl+r redo theme auto→dark
 			ctrl+r => redone: theme auto → dark · u undoes
 			1 + u ctrl+r => 3.2 / 6 | redone: capacity 5 → 6`},
 		{"zoom gives a pane the screen, and esc takes it back", setup{}, `
@@ -151,8 +157,11 @@ func TestAMessageIsWrittenAsItsStoriesSay(t *testing.T) {
 		{"also from the palette", setup{}, `
 			: "pause for a walk" => Send to the agent: pause for a walk`},
 	})
-	for _, p := range []string{"1", "2", "3", "4", "5", "6", "$", ",", "0", "A"} {
-		tell(t, []story{{"N1: it begins in pane " + p, setup{}, p + ` i x q D => xqD | did nothing`}})
+	for from, there := range map[string]string{
+		"1": "▸ 1 Ping budget", "2": "▸ 2 Schedule", "3": "▸ 3 Updates", "4 enter": "▸ 4 Runs", "6 z": "▸ 6 Logs | zoomed", "$": "▸ $ Costs", ",": "▸ , Settings", "A": "▸ A ", "2 0": "→ walk", "6 !": "▸6 Logs | !Notices",
+	} {
+		tell(t, []story{{"N1: it begins anywhere, and esc leads back: " + from, setup{}, from + ` i x q u D => xquD | esc keep for later | did nothing
+			esc => !esc keep for later | ` + there}})
 	}
 }
 
