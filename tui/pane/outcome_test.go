@@ -38,6 +38,9 @@ func TestAnOutcomeSaysTheSameInShortAndInFull(t *testing.T) {
 		{"refused", fork.View{ID: "refused", State: fork.Done, Refused: 1, Reports: 2}, "ping refused", "ping refused: no token left · 2 reports", "done refused reported", theme.Warn},
 		{"refused twice", fork.View{State: fork.Done, Refused: 2}, "2 refused", "2 pings refused", "done refused", theme.Warn},
 		{"failed", fork.View{State: fork.NoReport, Pings: 2, Late: true}, "no report", "2 pings", "no report failed late pinged", theme.Bad},
+		{"quiet", fork.View{State: fork.Done, Quiet: 1}, "1 quiet message", "1 quiet message", "done quiet", theme.Dim},
+		{"its routine has stopped itself", fork.View{State: fork.Done, Stopped: "the routine is over"}, "the routine is over", "the routine is over", "done stopped-routine", theme.Warn},
+		{"without a model", fork.View{State: fork.Done, Pings: 1, NoModel: true}, "1 ping", "1 ping · " + pane.TextNoModel, "done pinged", theme.Ping},
 		{"cut off", fork.View{State: fork.Interrupted}, "interrupted", "", "interrupted stopped", theme.Warn},
 		{"running", fork.View{State: fork.Running, Started: noon.Add(-95 * time.Second), Reports: 1}, "running 1:35", "1 report", "running reported", theme.Good},
 	} {

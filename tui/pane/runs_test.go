@@ -502,6 +502,10 @@ func TestThePageOfRunsIsUsedAsItsStoriesSay(t *testing.T) {
 		"the head of a column sorts them": {ledger{n: 1000}, nil, `
 			<KENS> load => title: by TOKENS | TOKENS▼ | " 100k "
 			forks.turn  => TOKENS▲`, ""},
+		"the second click on a run opens it, with the focus only": {ledger{n: 300}, nil, `
+			<Task 5> => nothing | tail: Task 5 | !▸ tail: Task 5
+			<Task 5> => ▸ tail: Task 5
+			esc blur <Task 6> <Task 6> => tail: Task 6 | !▸ tail: Task 6`, ""},
 		"a failure beyond the newest stays until it is looked at": {ledger{n: 300}, failures(220), `
 			=> above: ✗ | above: Task 20
 			tail.home forks.down forks.down forks.down load load => in order: tail: Task 20, the command ended with status 0
