@@ -63,7 +63,7 @@ func tellCommand(t *testing.T, steps []string) string {
 	home, broken := t.TempDir(), playing(t, "#!/bin/sh\necho 'node: not found' >&2\nexit 127\n", 0o700)
 	path := filepath.Join(home, "claude")
 	o := Options{Path: path, Env: []string{"PATH=/usr/bin:/bin", "HOME=" + home, "BROWSER=firefox"}, Log: testLog(t)}
-	script := func(body string) { testkit.Must(t, os.WriteFile(path, []byte("#!/bin/sh\n"+body), 0o700)) }
+	script := func(body string) { testkit.Program(t, path, "#!/bin/sh\n"+body) }
 	version := func(v string) string {
 		v = strings.NewReplacer("NEWEST", process.Newest(), "OLDEST", process.Oldest()).Replace(v)
 		return fmt.Sprintf("[ \"$1\" = --version ] && { echo '%s (Claude Code)'; exit 0; }\n", v)
@@ -107,7 +107,7 @@ func tellCommand(t *testing.T, steps []string) string {
 		case "removed":
 			testkit.Must(t, os.Remove(path))
 		case "limit": // of a login
-			limit = 2 * time.Second
+			limit = 10 * time.Second // an address comes in less
 		case "nowhere":
 			o.Path, o.Env = "", []string{"PATH=" + home, "HOME=" + home}
 		case "sandbox": // in which the script does not work

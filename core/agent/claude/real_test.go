@@ -210,10 +210,16 @@ func TestAnIdleSessionWhoseProcessDiedAnswersTheNextMessage(t *testing.T) {
 		r.kill()
 		<-inner(main).done
 		<-inner(fork).done
+		if round == 1 { // what is set while the process is gone counts for the next one
+			testkit.Must(t, main.Configure(t.Context(), agent.Settings{Model: "opus"}))
+		}
 		for i, s := range []agent.Session{main, fork} {
 			say(t, s, fmt.Sprintf("what fruit? %d", round)).result(t)
 			if raw := string(r.last().Raw); !strings.Contains(raw, "remember the pear") || round == 1 && !strings.Contains(raw, "what fruit? 0") {
 				t.Errorf("session %d does not know what was said", i)
+			}
+			if opus := strings.Contains(r.last().Model, "opus"); opus != (s == main && round == 1) {
+				t.Errorf("session %d speaks to %s in round %d", i, r.last().Model, round)
 			}
 			if s.ID() != ids[i] {
 				t.Errorf("session %d became %s", i, s.ID())
