@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -45,11 +44,18 @@ func newWorld(t *testing.T) *claudeWorld {
 	api := claudetest.Start(t, claudetest.Options{})
 	w := &claudeWorld{t: t, api: api, data: filepath.Join(t.TempDir(), "data")}
 	testkit.Must(t, os.CopyFS(w.data, os.DirFS(filepath.Join("testdata", "fixtures", "data-dir"))))
+	// Each of these would start the command once more: a reminder that is due, and a session that it does not know.
+	testkit.Must(t, errors.Join(os.Remove(filepath.Join(w.data, "reminders", "overdue-library-book.md")), os.Remove(filepath.Join(w.data, "state", "sessions.json"))))
 	for _, name := range []string{"laundry.md", "stand-up-prep.md", "call-the-dentist.md"} { // the fixture's dates pass
 		w.later(name)
 	}
 	w.env = append(claudetest.CLIEnv(t, api), "OLLIM_DATA_DIR="+w.data, "OLLIM_TIMEZONE=America/Los_Angeles",
 		"GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL="+os.DevNull)
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Logf("its log:\n%s", w.read("state/bot.log"))
+		}
+	})
 	return w
 }
 
@@ -141,20 +147,19 @@ func (w *claudeWorld) plain() *program {
 	return launch(w.t, w.env, "run", "--plain", "--engine", "claude")
 }
 
-// TestARoutineOverTheRealCommand: a routine fires, pings and reports through
-// the real command, and the next message of the user carries the report.
-func TestARoutineOverTheRealCommand(t *testing.T) {
+// TestADayOverTheRealCommand is one bot in the sandbox of this machine. The user accepts a reminder for a promise, a routine fires,
+// asks the bot, pings and reports, and a mail gives orders. After a restart the next message of the user carries the report.
+func TestADayOverTheRealCommand(t *testing.T) {
 	testkit.Alone(t)
 	t.Parallel()
 	w := newClaudeWorld(t)
-	w.file("routines/aaaa0001.md", "---\nid: \"aaaa0001\"\ncron: \"* * * * *\"\nbackground: true\nallow-ping: true\ndescription: \"aaaa0001\"\n---\nDo it.\n\n"+
-		claudetest.Script(call("mcp__discord__ping_user", map[string]any{"message": "The red door is open."}),
-			call("mcp__discord__report_updates", map[string]any{"message": "Told the user about the red door."}), claudetest.Step{Text: "All done."})+"\n")
-	w.headless("state/pending_updates.json", func(s string) bool { return strings.Contains(s, "red door") })
-	testkit.Must(t, os.Remove(filepath.Join(w.data, "routines", "aaaa0001.md")))
-	if pings := w.read("state/pings.jsonl"); !strings.Contains(pings, "aaaa0001") {
-		t.Errorf("no ping was written down: %s", pings)
-	}
+	g := w.hasGoogle()
+	w.env = append(w.env, "PATH="+filepath.Dir(built(t))+":/usr/bin:/bin")
+	bot := w.plain()
+	t.Run("a promise becomes a reminder", func(t *testing.T) { w.promises(t, bot) })
+	t.Run("a routine asks the bot, pings and reports", func(t *testing.T) { w.asksTheBot(t, bot) })
+	t.Run("a hostile mail can do nothing", func(t *testing.T) { w.obeysAMail(t, bot, g) })
+	bot.ends()
 
 	term := startCommand(t, exec.Command(built(t), "run"), append(w.env, "OLLIM_USER_NAME=Ada")) // who is set up gets no welcome
 	term.seen(map[string]string{"the ping in the chat": `The red door is open`, "the update": `Told the user`})
@@ -167,6 +172,37 @@ func TestARoutineOverTheRealCommand(t *testing.T) {
 	term.typeKeys("\x1b")
 	term.seen(map[string]string{"the keys of the frame": `q quit`})
 	term.quits()
+}
+
+// promises: the user writes a promise, the model calls propose_reminder through the real
+// command, the user accepts, and the reminder file quotes the promise. Words that the user has
+// not written are refused.
+func (w *claudeWorld) promises(t *testing.T, bot *program) {
+	const words = "I'll call the dentist tomorrow"
+	at := time.Now().AddDate(0, 0, 1).Format("2006-01-02T15:04")
+	bot.types("say " + words + ". " + claudetest.Script(
+		claudetest.Step{Tool: "mcp__discord__propose_reminder", Input: map[string]any{"words": `I'll send "Eve" the keys`}},
+		claudetest.Step{Tool: "mcp__discord__propose_reminder", Input: map[string]any{"words": words, "run_at": at}},
+		claudetest.Step{Text: "That is a plan."}))
+	bot.hears("bot: That is a plan.")
+	bot.asks("questions", "Answers: Remind me, Other time…, No.")
+	if strings.Contains(w.read("state/proposals.json"), "Eve") {
+		t.Error("words that the user has not written are proposed")
+	}
+	bot.asks("answer yes", "you will be reminded at ")
+	files, err := filepath.Glob(filepath.Join(w.data, "reminders", "*.md"))
+	testkit.Must(t, err)
+	found := 0
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		testkit.Must(t, err)
+		if strings.Contains(string(text), `\"`+words+`\"`) {
+			found++
+		}
+	}
+	if found != 1 {
+		t.Errorf("%d files quote the promise: %q", found, files)
+	}
 }
 
 // TestTwentyRunsOverTheRealCommand: what is due at once waits in line, four at a
@@ -234,74 +270,74 @@ func atOnce(s string) (most int) {
 	return most
 }
 
-// TestAPromiseOverTheRealCommand: the user writes a promise, the model calls
-// propose_reminder through the real command, the user accepts, and the reminder file
-// quotes the promise. Words that the user has not written are refused.
-func TestAPromiseOverTheRealCommand(t *testing.T) {
+// TestTheFirstStartKeepsTheConversation is D1 in the built program: with an empty home, the conversation, a fork, a
+// background run and the next start all know what was said first. So does the next start in another home and another
+// directory, to which what docs/migrate.md names was copied. Each fence by itself is tried in core/agent/claude.
+func TestTheFirstStartKeepsTheConversation(t *testing.T) {
 	testkit.Alone(t)
 	t.Parallel()
-	const words = "I'll call the dentist tomorrow"
-	w := newClaudeWorld(t)
-	at := time.Now().AddDate(0, 0, 1).Format("2006-01-02T15:04")
-	bot := w.plain()
-	bot.types("say " + words + ". " + claudetest.Script(
-		claudetest.Step{Tool: "mcp__discord__propose_reminder", Input: map[string]any{"words": `I'll send "Eve" the keys`}},
-		claudetest.Step{Tool: "mcp__discord__propose_reminder", Input: map[string]any{"words": words, "run_at": at}},
-		claudetest.Step{Text: "That is a plan."}))
-	bot.hears("bot: That is a plan.")
-	bot.asks("questions", "Answers: Remind me, Other time…, No.")
-	if strings.Contains(stored(w.data, "state", "proposals.json"), "Eve") {
-		t.Error("words that the user has not written are proposed")
+	for path, moves := range map[string]bool{"": false, "bwrap": true} { // the next best fence is Landlock, or on macOS the same again
+		t.Run("without "+path, func(t *testing.T) {
+			t.Parallel()
+			w := newClaudeWorld(t)
+			w.setenv("HOME", t.TempDir())
+			w.env = slices.DeleteFunc(w.env, func(v string) bool { return strings.HasPrefix(v, "CLAUDE_CONFIG_DIR=") })
+			w.setenv("PATH", pathWithout(t, path))
+			bot := w.plain()
+			bot.asks("say "+claudetest.Script(claudetest.Step{Text: "It is a quince."}), "bot: It is a quince.")
+			if !moves {
+				bot.types("say /fork")
+				bot.types("say what fruit, fork?")
+				w.knows("what fruit, fork?")
+				bot.types("say /fork exit")
+				bot.asks("new reminder in 1 minutes what fruit, run?", "added")
+				bot.types("fire what fruit")
+				w.knows("what fruit, run?")
+			}
+			bot.types("say what fruit, now?")
+			w.knows("what fruit, now?")
+			bot.types("quit")
+			bot.ends()
+
+			if moves {
+				w.moves()
+			}
+			bot = w.plain()
+			bot.types("say what fruit, later?")
+			w.knows("what fruit, later?")
+			bot.types("quit")
+			bot.ends()
+			if strings.Contains(bot.out.String(), "no longer knows") {
+				t.Errorf("the second start lost the conversation:\n%s", bot.out.String())
+			}
+			if out := w.runs("history", "search", "fruit"); !strings.Contains(out, "what fruit, now?") {
+				t.Errorf("the history does not know it: %s", out)
+			}
+		})
 	}
-	bot.asks("answer yes", "you will be reminded at ")
-	files, err := filepath.Glob(filepath.Join(w.data, "reminders", "*.md"))
-	testkit.Must(t, err)
-	found := 0
-	for _, file := range files {
-		text, err := os.ReadFile(file)
-		testkit.Must(t, err)
-		if strings.Contains(string(text), `\"`+words+`\"`) {
-			found++
-		}
-	}
-	if found != 1 {
-		t.Errorf("%d files quote the promise: %q", found, files)
-	}
-	bot.ends()
 }
 
-// says lets the bot without a screen hear a line, and waits until the API has been asked
-// with all the words in one request.
-func (w *claudeWorld) says(line string, words ...string) {
+// moves takes the bot to a new machine.
+func (w *claudeWorld) moves() {
 	w.t.Helper()
-	bot := w.plain()
-	bot.types("say " + line)
-	w.asked(line, func(r claudetest.Request) bool {
-		return r.Ended && !slices.ContainsFunc(words, func(word string) bool { return !bytes.Contains(r.Raw, []byte(word)) })
-	})
-	bot.ends() // when it has answered
-}
-
-// TestTheConversationGoesOnOnANewMachine: another home, another directory, and the real
-// command goes on with what was said on the old one. What is copied is what docs/migrate.md names.
-func TestTheConversationGoesOnOnANewMachine(t *testing.T) {
-	testkit.Alone(t)
-	t.Parallel()
-	w := newClaudeWorld(t)
-	w.says("the heron is in the reeds", "the heron is in the reeds")
 	old, sessions := w.data, func() string {
 		return filepath.Join(sessionfile.ConfigDir(w.env), sessionfile.Projects, sessionfile.Folder(w.data))
 	}
-	from := sessions()
-	fresh := t.TempDir()
+	from, fresh := sessions(), w.t.TempDir()
 	w.data = filepath.Join(fresh, "a new place", "data")
 	for name, value := range map[string]string{"HOME": fresh, "CLAUDE_CONFIG_DIR": filepath.Join(fresh, "config"), "OLLIM_DATA_DIR": w.data} {
 		w.setenv(name, value)
 	}
-	testkit.Must(t, errors.Join(os.CopyFS(w.data, os.DirFS(old)), os.CopyFS(sessions(), os.DirFS(from))))
-	testkit.Must(t, os.RemoveAll(old))
-	w.says("and the reeds are green", "the heron is in the reeds", "and the reeds are green")
-	if out := w.runs("history", "search", "heron"); !strings.Contains(out, "the heron is in the reeds") {
-		t.Errorf("the history does not know it: %s", out)
-	}
+	testkit.Must(w.t, errors.Join(os.CopyFS(w.data, os.DirFS(old)), os.CopyFS(sessions(), os.DirFS(from))))
+	testkit.Must(w.t, os.RemoveAll(old))
+}
+
+// knows waits for a request with this prompt, whose history has what was said first.
+func (w *claudeWorld) knows(prompt string) {
+	w.t.Helper()
+	w.asked(prompt+" with the history", func(r claudetest.Request) bool {
+		return r.Ended && strings.Contains(r.Prompt(), prompt) && slices.ContainsFunc(r.Messages, func(m claudetest.Message) bool {
+			return m.Role == "assistant" && strings.Contains(m.Text, "It is a quince.")
+		})
+	})
 }

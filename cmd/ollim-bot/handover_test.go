@@ -183,19 +183,23 @@ func TestACommandSaysWhenItsBotIsGone(t *testing.T) {
 	}
 }
 
-// TestTheRealCommandAsksTheBot: the model calls commands of ours in the sandbox of
-// this machine, and reads the bot's answer; so does a subagent that it asks.
-func TestTheRealCommandAsksTheBot(t *testing.T) {
-	testkit.Alone(t)
-	t.Parallel()
-	w := newClaudeWorld(t)
-	w.env = append(w.env, "PATH="+filepath.Dir(built(t))+":/usr/bin:/bin")
-	proxy := claudetest.Step{Tool: "Agent", Input: map[string]any{
+// asksTheBot: in the run of a routine the model calls commands of ours in the sandbox of this machine, and reads the bot's
+// answer; so does a subagent that it asks. Its ping and its report arrive.
+func (w *claudeWorld) asksTheBot(t *testing.T, bot *program) {
+	proxy := call("Agent", map[string]any{
 		"description": "ask", "subagent_type": "user-proxy",
 		"prompt": "Tea or coffee? " + claudetest.Script(shellCall("ollim-bot history search marigold"), claudetest.Step{Text: "LOW: nothing is known."}),
-	}}
-	w.due("cccc0001", "allowed-tools:\n  - \"Bash(ollim-bot reminder *)\"\n  - Agent\n", shellCall("ollim-bot reminder list"), proxy)
-	w.headless("state/fork_runs.jsonl", func(s string) bool { return ended(s, "cccc") == 1 })
+	})
+	w.file("routines/aaaa0001.md", "---\nid: \"aaaa0001\"\ncron: \"* * * * *\"\nbackground: true\nallow-ping: true\ndescription: \"aaaa0001\"\n"+
+		"allowed-tools:\n  - \"Bash(ollim-bot reminder *)\"\n  - Agent\n---\nDo it.\n\n"+
+		claudetest.Script(call("mcp__discord__ping_user", map[string]any{"message": "The red door is open."}), shellCall("ollim-bot reminder list"), proxy,
+			call("mcp__discord__report_updates", map[string]any{"message": "Told the user about the red door."}), claudetest.Step{Text: "All done."})+"\n")
+	bot.until("the report", func() bool { return strings.Contains(w.read("state/pending_updates.json"), "red door") })
+	testkit.Must(t, os.Remove(filepath.Join(w.data, "routines", "aaaa0001.md")))
+	if pings := w.read("state/pings.jsonl"); !strings.Contains(pings, "aaaa0001") {
+		t.Errorf("no ping was written down: %s", pings)
+	}
+	bot.until("the end of the run", func() bool { return ended(w.read("state/fork_runs.jsonl"), "aaaa") >= 1 })
 	said := w.readByTheModel()
 	for _, want := range []string{"move the laundry", "LOW: nothing is known.", "no matches"} {
 		if !strings.Contains(said, want) {

@@ -163,7 +163,7 @@ func until(ts *testscript.TestScript, neg bool, args []string) {
 	usage(ts, neg, len(args) >= 2, "until PATTERN PROGRAM ARG…")
 	pattern, err := regexp.Compile("(?m)" + args[0])
 	ts.Check(err)
-	if !eventually(patience, func() bool { return ts.Exec(args[1], args[2:]...) == nil && pattern.MatchString(ts.ReadFile("stdout")) }) {
+	if !asking(patience, func() bool { return ts.Exec(args[1], args[2:]...) == nil && pattern.MatchString(ts.ReadFile("stdout")) }) {
 		ts.Fatalf("no answer matched %q in %v", args[0], patience)
 	}
 }

@@ -130,6 +130,14 @@ func (p *program) until(what string, done func() bool) {
 	}
 }
 
+// untilAsked is until for something that another program has to be asked.
+func (p *program) untilAsked(what string, done func() bool) {
+	p.tb.Helper()
+	if !asking(patience, done) {
+		p.tb.Fatalf("no answer ever came to this: %s", what)
+	}
+}
+
 // stops interrupts the program.
 func (p *program) stops() {
 	p.tb.Helper()
@@ -169,6 +177,23 @@ func eventually(limit time.Duration, done func() bool) bool {
 		}
 	}
 	return true
+}
+
+// asking is eventually for a question that starts a program, which costs more than to wait: it is asked less and less
+// often, and at least once a second.
+func asking(limit time.Duration, done func() bool) bool {
+	pause, next := 20*time.Millisecond, time.Time{}
+	return eventually(limit, func() bool {
+		if time.Now().Before(next) {
+			return false
+		}
+		if done() {
+			return true
+		}
+		next = time.Now().Add(pause)
+		pause = min(pause*3/2, time.Second)
+		return false
+	})
 }
 
 // listens waits until a port of this machine accepts connections.

@@ -44,6 +44,8 @@ func serveTools(t testing.TB, s *sdk.Server) *httptest.Server {
 
 // What an MCP server answers is a stranger's word: the conversation and a run that have read it
 // may not act on it. // M10
+// Among many tools a model finds one by words. A search is no stranger's answer and no act;
+// the questions, the audit log and the label see the tool that is called.
 func TestABotDoesNotActOnTheAnswerOfAnMCPServer(t *testing.T) {
 	testkit.Alone(t)
 	t.Parallel()
@@ -51,28 +53,34 @@ func TestABotDoesNotActOnTheAnswerOfAnMCPServer(t *testing.T) {
 		t.Run(engine, func(t *testing.T) {
 			t.Parallel()
 			s := newSiege(t, engine, "no sandbox")
-			s.file(".mcp.json", `{"mcpServers": {"weather": {"type": "http", "url": "`+weather(t, 0).URL+`"}}}`)
-			s.file("tool-policy.yaml", "main_session:\n  additional_allowed: [mcp__weather, Write]\n")
+			s.file("state/settings.json", `{"sandbox": "off", "claude_warm": 0}`) // a session has the tools of its begin
+			one, many := weather(t, 0).URL, weather(t, 199).URL                   // they close after the bot
 			s.start()
-			s.until("the server's tools", func() bool { return strings.Contains(s.read("state/mcp.json"), `"forecast"`) })
-			s.talks() // claude has begun its session
+			t.Run("of a server with one tool", func(t *testing.T) { s.asksForTheWeather(t, one) })
 			s.asks("/clear", "conversation cleared.")
-			steps := []claudetest.Step{writing("notes/before.md", "x"), call("mcp__weather__forecast", nil), writing("notes/pwned.md", "x")}
-			// In front of the user it is asked for, with what it would act on.
-			s.asks("say go. "+claudetest.Script(append(steps, claudetest.Step{Text: "That was all."})...), "deny 1")
-			if said := s.out.String(); !strings.Contains(said, "MCP server weather") {
-				t.Errorf("the question does not say why:\n%s", said)
-			}
-			s.asks("deny 1", "bot: That was all.")
-			if got := s.results("That was all.", len(steps)); got[0].IsError || got[1].IsError || !got[2].IsError {
-				t.Errorf("the conversation: %+v", got)
-			}
-			s.due("mine2001", "isolated: true\nallowed-tools: [\"mcp__weather\", \"Write\"]\n", append([]claudetest.Step{writing("notes/too.md", "x")}, steps[1:]...)...)
-			s.refusedAfterTheForecast(t, "a run", s.came("mine2001", len(steps)))
-			if !s.has("notes/before.md") || !s.has("notes/too.md") || s.has("notes/pwned.md") {
-				t.Errorf("written before the forecast: %v and %v, afterwards: %v", s.has("notes/before.md"), s.has("notes/too.md"), s.has("notes/pwned.md"))
-			}
+			t.Run("of one tool among two hundred", func(t *testing.T) { s.findsTheWeather(t, many) })
 		})
+	}
+}
+
+func (s *siege) asksForTheWeather(t *testing.T, url string) {
+	s.file("tool-policy.yaml", "main_session:\n  additional_allowed: [mcp__weather, Write]\n")
+	s.file(".mcp.json", `{"mcpServers": {"weather": {"type": "http", "url": "`+url+`"}}}`)
+	s.until("the server's tools", func() bool { return strings.Contains(s.read("state/mcp.json"), `"forecast"`) })
+	steps := []claudetest.Step{writing("notes/before.md", "x"), call("mcp__weather__forecast", nil), writing("notes/pwned.md", "x")}
+	// In front of the user it is asked for, with what it would act on.
+	s.asks("say go. "+claudetest.Script(append(steps, claudetest.Step{Text: "That was all."})...), "deny 1")
+	if said := s.out.String(); !strings.Contains(said, "MCP server weather") {
+		t.Errorf("the question does not say why:\n%s", said)
+	}
+	s.asks("deny 1", "bot: That was all.")
+	if got := s.results("That was all.", len(steps)); got[0].IsError || got[1].IsError || !got[2].IsError {
+		t.Errorf("the conversation: %+v", got)
+	}
+	s.due("mine2001", "isolated: true\nallowed-tools: [\"mcp__weather\", \"Write\"]\n", append([]claudetest.Step{writing("notes/too.md", "x")}, steps[1:]...)...)
+	s.refusedAfterTheForecast(t, "a run", s.came("mine2001", len(steps)))
+	if !s.has("notes/before.md") || !s.has("notes/too.md") || s.has("notes/pwned.md") {
+		t.Errorf("written before the forecast: %v and %v, afterwards: %v", s.has("notes/before.md"), s.has("notes/too.md"), s.has("notes/pwned.md"))
 	}
 }
 
@@ -88,56 +96,43 @@ func (s *siege) refusedAfterTheForecast(t *testing.T, what string, results []cla
 	}
 }
 
-// Among many tools a model finds one by words. A search is no stranger's answer and no act;
-// the questions, the audit log and the label see the tool that is called.
-func TestAToolAmongTwoHundredIsJudgedAsItself(t *testing.T) {
-	testkit.Alone(t)
-	t.Parallel()
-	for _, engine := range []string{choice.Messages, choice.Claude} {
-		t.Run(engine, func(t *testing.T) {
-			t.Parallel()
-			s := newSiege(t, engine, "no sandbox")
-			s.file(".mcp.json", `{"mcpServers": {"weather": {"type": "http", "url": "`+weather(t, 199).URL+`"}}}`)
-			s.file("tool-policy.yaml", "main_session:\n  additional_allowed: [Write]\n")
-			s.start()
-			s.until("the server's tools", func() bool { return strings.Contains(s.read("state/mcp.json"), `"station_198"`) })
-			s.talks()
-			s.asks("/permissions default", "permissions: default")
-			s.asks("/clear", "conversation cleared.")
-			found := func(tool string) claudetest.Step { return call(toolset.Call, map[string]any{"tool": tool}) }
-			find := call(toolset.Find, map[string]any{"words": "weather forecast"})
-			steps := []claudetest.Step{find, writing("notes/before.md", "x"), found("mcp__weather__forecast"), writing("notes/pwned.md", "x")}
-			s.asks("say go. "+claudetest.Script(append(steps, claudetest.Step{Text: "That was all."})...), "forecast of weather") // the question names the server and the tool
-			s.hears("allow 1")
-			s.asks("allow 1", "MCP server weather")
-			s.hears("deny 2")
-			s.asks("deny 2", "bot: That was all.")
-			got := s.results("That was all.", len(steps))
-			if got[0].IsError || !strings.Contains(got[0].Text, "mcp__weather__forecast") || got[1].IsError || !strings.Contains(got[2].Text, "Sunny.") || !got[3].IsError {
-				t.Errorf("the conversation: %+v", got)
-			}
-			s.asks("/permissions dontAsk", "permissions: dontAsk")
-			s.asks("say go. "+claudetest.Script(found("mcp__weather__forecast"), claudetest.Step{Text: "Refused."}), "denied: weather/forecast")
-			s.hears("bot: Refused.")
-			if log := s.read("state/audit.jsonl"); !strings.Contains(log, `"mcp__weather__forecast"`) || strings.Contains(log, toolset.Call) {
-				t.Errorf("the audit log does not say which tool was called:\n%s", log)
-			}
-			for _, r := range s.api.Requests() {
-				if slices.ContainsFunc(r.Tools, func(name string) bool { return strings.HasPrefix(name, "mcp__weather") }) {
-					t.Fatalf("a prompt lists the tools of the server: %v", r.Tools)
-				}
-			}
-			s.due("mine2002", "isolated: true\nallowed-tools: [\"mcp__weather__forecast\", \"Write\"]\n",
-				find, writing("notes/too.md", "x"), found("mcp__weather__station_7"), found("mcp__weather__forecast"), writing("notes/pwned.md", "x"))
-			for i, b := range s.came("mine2002", 5) {
-				if refused := i == 2 || i == 4; b.IsError != refused {
-					t.Errorf("a run: call %d: error %v, %s", i, b.IsError, b.Text)
-				}
-			}
-			if !s.has("notes/before.md") || !s.has("notes/too.md") || s.has("notes/pwned.md") {
-				t.Error("what was written is not what may be")
-			}
-		})
+func (s *siege) findsTheWeather(t *testing.T, url string) {
+	s.file("tool-policy.yaml", "main_session:\n  additional_allowed: [Write]\n")
+	s.file(".mcp.json", `{"mcpServers": {"station": {"type": "http", "url": "`+url+`"}}}`)
+	s.until("the server's tools", func() bool { return strings.Contains(s.read("state/mcp.json"), `"station_198"`) })
+	s.asks("/permissions default", "permissions: default")
+	found := func(tool string) claudetest.Step { return call(toolset.Call, map[string]any{"tool": tool}) }
+	find := call(toolset.Find, map[string]any{"words": "weather forecast"})
+	steps := []claudetest.Step{find, writing("notes/early.md", "x"), found("mcp__station__forecast"), writing("notes/pwned.md", "x")}
+	s.asks("say go. "+claudetest.Script(append(steps, claudetest.Step{Text: "That is found."})...), "forecast of station") // the question names the server and the tool
+	s.hears("allow 2")
+	s.asks("allow 2", "MCP server station")
+	s.hears("deny 3")
+	s.asks("deny 3", "bot: That is found.")
+	got := s.results("That is found.", len(steps))
+	if got[0].IsError || !strings.Contains(got[0].Text, "mcp__station__forecast") || got[1].IsError || !strings.Contains(got[2].Text, "Sunny.") || !got[3].IsError {
+		t.Errorf("the conversation: %+v", got)
+	}
+	s.asks("/permissions dontAsk", "permissions: dontAsk")
+	s.asks("say go. "+claudetest.Script(found("mcp__station__forecast"), claudetest.Step{Text: "Refused."}), "denied: station/forecast")
+	s.hears("bot: Refused.")
+	if log := s.read("state/audit.jsonl"); !strings.Contains(log, `"mcp__station__forecast"`) || strings.Contains(log, toolset.Call) {
+		t.Errorf("the audit log does not say which tool was called:\n%s", log)
+	}
+	for _, r := range s.api.Requests() {
+		if slices.ContainsFunc(r.Tools, func(name string) bool { return strings.HasPrefix(name, "mcp__station") }) {
+			t.Fatalf("a prompt lists the tools of the server: %v", r.Tools)
+		}
+	}
+	s.due("mine2002", "isolated: true\nallowed-tools: [\"mcp__station__forecast\", \"Write\"]\n",
+		find, writing("notes/also.md", "x"), found("mcp__station__station_7"), found("mcp__station__forecast"), writing("notes/pwned.md", "x"))
+	for i, b := range s.came("mine2002", 5) {
+		if refused := i == 2 || i == 4; b.IsError != refused {
+			t.Errorf("a run: call %d: error %v, %s", i, b.IsError, b.Text)
+		}
+	}
+	if !s.has("notes/early.md") || !s.has("notes/also.md") || s.has("notes/pwned.md") {
+		t.Error("what was written is not what may be")
 	}
 }
 

@@ -59,9 +59,6 @@ func newSiege(t *testing.T, engine, fence string) *siege {
 			s.file(filepath.Join(home, ".ssh", "id_ed25519"), marigold)
 		}
 	}
-	if err := os.Remove(filepath.Join(s.data, "reminders", "overdue-library-book.md")); err != nil { // it would fire now
-		t.Fatal(err)
-	}
 	s.file("state/settings.json", f.settings)
 	s.file("state/secret.json", marigold)
 	s.file(".env", "GOOGLE_SECRET="+marigold+"\n")
@@ -88,11 +85,6 @@ func pathWithout(t *testing.T, program string) string {
 func (s *siege) start(env ...string) {
 	s.t.Helper()
 	s.program = launch(s.t, append(s.env, env...), "run", "--plain", "--engine", s.engine)
-	s.t.Cleanup(func() {
-		if s.t.Failed() {
-			s.t.Logf("its log:\n%s", s.read("state/bot.log"))
-		}
-	})
 	s.hears("ollim-bot in plain mode")
 	s.until("a log that says "+s.says, func() bool { return strings.Contains(s.read("state/bot.log"), s.says) })
 }

@@ -53,7 +53,7 @@ func (w *walk) prints(line, pattern string) bool {
 		return re.MatchString(got.out)
 	}
 	if soon {
-		w.bot.until(pattern, asks)
+		w.bot.untilAsked(pattern, asks)
 	} else if !asks() {
 		w.t.Logf("ollim-bot %q printed %+v", words, got)
 		return false
