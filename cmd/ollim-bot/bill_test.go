@@ -167,8 +167,10 @@ func TestWhatIsShownIsWhatWasBilled(t *testing.T) {
 			b.start()
 			b.turn(3)
 			b.agrees("a chat")
-			b.stops()
-			b.start()
+			if engine == choice.Messages { // the other starts again after the kill, and core/agent/claude has it by itself
+				b.stops()
+				b.start()
+			}
 			b.turn(2)
 			b.agrees("a restart")
 			b.types("/fork taxes")

@@ -154,7 +154,8 @@ func TestADayOverTheRealCommand(t *testing.T) {
 	t.Parallel()
 	w := newClaudeWorld(t)
 	g := w.hasGoogle()
-	w.env = append(w.env, "PATH="+filepath.Dir(built(t))+":/usr/bin:/bin")
+	w.emptiesHome() // D1
+	w.setenv("PATH", filepath.Dir(built(t))+":/usr/bin:/bin")
 	bot := w.plain()
 	t.Run("a promise becomes a reminder", func(t *testing.T) { w.promises(t, bot) })
 	t.Run("a routine asks the bot, pings and reports", func(t *testing.T) { w.asksTheBot(t, bot) })
@@ -166,6 +167,7 @@ func TestADayOverTheRealCommand(t *testing.T) {
 	term.typeKeys("5i")
 	term.typeKeys("what about the door?\r")
 	term.seen(map[string]string{"an answer": `I heard:`})
+	w.knows("what about the door?")
 	w.asked("with the update", func(r claudetest.Request) bool {
 		return strings.Contains(r.Prompt(), "what about the door?") && strings.Contains(r.Prompt(), "Told the user about the red door.")
 	})
@@ -183,8 +185,8 @@ func (w *claudeWorld) promises(t *testing.T, bot *program) {
 	bot.types("say " + words + ". " + claudetest.Script(
 		claudetest.Step{Tool: "mcp__discord__propose_reminder", Input: map[string]any{"words": `I'll send "Eve" the keys`}},
 		claudetest.Step{Tool: "mcp__discord__propose_reminder", Input: map[string]any{"words": words, "run_at": at}},
-		claudetest.Step{Text: "That is a plan."}))
-	bot.hears("bot: That is a plan.")
+		claudetest.Step{Text: firstWords}))
+	bot.hears("bot: " + firstWords)
 	bot.asks("questions", "Answers: Remind me, Other time…, No.")
 	if strings.Contains(w.read("state/proposals.json"), "Eve") {
 		t.Error("words that the user has not written are proposed")
@@ -270,51 +272,52 @@ func atOnce(s string) (most int) {
 	return most
 }
 
-// TestTheFirstStartKeepsTheConversation is D1 in the built program: with an empty home, the conversation, a fork, a
-// background run and the next start all know what was said first. So does the next start in another home and another
-// directory, to which what docs/migrate.md names was copied. Each fence by itself is tried in core/agent/claude.
+// TestTheFirstStartKeepsTheConversation is D1 in the built program behind Landlock (TestADayOverTheRealCommand is behind bubblewrap, and
+// core/agent/claude has each fence by itself): with an empty home, the conversation, a fork, a background run and the next
+// start all know what was said first. The next start is on another machine: in another home and another directory, to which
+// what docs/migrate.md names was copied.
 func TestTheFirstStartKeepsTheConversation(t *testing.T) {
 	testkit.Alone(t)
 	t.Parallel()
-	for path, moves := range map[string]bool{"": false, "bwrap": true} { // the next best fence is Landlock, or on macOS the same again
-		t.Run("without "+path, func(t *testing.T) {
-			t.Parallel()
-			w := newClaudeWorld(t)
-			w.setenv("HOME", t.TempDir())
-			w.env = slices.DeleteFunc(w.env, func(v string) bool { return strings.HasPrefix(v, "CLAUDE_CONFIG_DIR=") })
-			w.setenv("PATH", pathWithout(t, path))
-			bot := w.plain()
-			bot.asks("say "+claudetest.Script(claudetest.Step{Text: "It is a quince."}), "bot: It is a quince.")
-			if !moves {
-				bot.types("say /fork")
-				bot.types("say what fruit, fork?")
-				w.knows("what fruit, fork?")
-				bot.types("say /fork exit")
-				bot.asks("new reminder in 1 minutes what fruit, run?", "added")
-				bot.types("fire what fruit")
-				w.knows("what fruit, run?")
-			}
-			bot.types("say what fruit, now?")
-			w.knows("what fruit, now?")
-			bot.types("quit")
-			bot.ends()
+	w := newClaudeWorld(t)
+	w.emptiesHome()
+	w.setenv("PATH", pathWithout(t, "bwrap"))
+	bot := w.plain()
+	bot.asks("say "+claudetest.Script(claudetest.Step{Text: firstWords}), "bot: "+firstWords)
+	bot.types("say /fork")
+	bot.types("say what fruit, fork?")
+	w.knows("what fruit, fork?")
+	bot.types("say /fork exit")
+	bot.asks("new reminder in 1 minutes what fruit, run?", "added")
+	bot.types("fire what fruit")
+	w.knows("what fruit, run?")
+	bot.types("say what fruit, now?")
+	w.knows("what fruit, now?")
+	bot.types("quit")
+	bot.ends()
 
-			if moves {
-				w.moves()
-			}
-			bot = w.plain()
-			bot.types("say what fruit, later?")
-			w.knows("what fruit, later?")
-			bot.types("quit")
-			bot.ends()
-			if strings.Contains(bot.out.String(), "no longer knows") {
-				t.Errorf("the second start lost the conversation:\n%s", bot.out.String())
-			}
-			if out := w.runs("history", "search", "fruit"); !strings.Contains(out, "what fruit, now?") {
-				t.Errorf("the history does not know it: %s", out)
-			}
-		})
+	w.moves()
+	bot = w.plain()
+	bot.types("say what fruit, later?")
+	w.knows("what fruit, later?")
+	bot.types("quit")
+	bot.ends()
+	if strings.Contains(bot.out.String(), "no longer knows") {
+		t.Errorf("the second start lost the conversation:\n%s", bot.out.String())
 	}
+	if out := w.runs("history", "search", "fruit"); !strings.Contains(out, "what fruit, now?") {
+		t.Errorf("the history does not know it: %s", out)
+	}
+}
+
+// firstWords are what the bot has said first in a conversation that is looked at later.
+const firstWords = "It is a quince."
+
+// emptiesHome leaves the command nothing but an empty home.
+func (w *claudeWorld) emptiesHome() {
+	w.t.Helper()
+	w.setenv("HOME", w.t.TempDir())
+	w.env = slices.DeleteFunc(w.env, func(v string) bool { return strings.HasPrefix(v, "CLAUDE_CONFIG_DIR=") })
 }
 
 // moves takes the bot to a new machine.
@@ -337,7 +340,7 @@ func (w *claudeWorld) knows(prompt string) {
 	w.t.Helper()
 	w.asked(prompt+" with the history", func(r claudetest.Request) bool {
 		return r.Ended && strings.Contains(r.Prompt(), prompt) && slices.ContainsFunc(r.Messages, func(m claudetest.Message) bool {
-			return m.Role == "assistant" && strings.Contains(m.Text, "It is a quince.")
+			return m.Role == "assistant" && strings.Contains(m.Text, firstWords)
 		})
 	})
 }

@@ -200,6 +200,7 @@ func (w *claudeWorld) asksTheBot(t *testing.T, bot *program) {
 		t.Errorf("no ping was written down: %s", pings)
 	}
 	bot.until("the end of the run", func() bool { return ended(w.read("state/fork_runs.jsonl"), "aaaa") >= 1 })
+	w.knows("aaaa0001")
 	said := w.readByTheModel()
 	for _, want := range []string{"move the laundry", "LOW: nothing is known.", "no matches"} {
 		if !strings.Contains(said, want) {

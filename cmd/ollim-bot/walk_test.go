@@ -1,11 +1,14 @@
 package main
 
 import (
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"ollimbot/core/base/testkit"
 )
@@ -70,6 +73,24 @@ func (w *walk) edits(from, to string) {
 	put(w.t, w.routine(), strings.Replace(stored(w.routine()), from, to, 1))
 }
 
+// afterAMinute makes the reminder, which the schedule has shown in a minute, due now. Once it is due by itself, its file may go at any time
+// and must not be there again.
+func (w *walk) afterAMinute() {
+	w.t.Helper()
+	files, err := filepath.Glob(filepath.Join(w.home, ".ollim-bot", "reminders", "*.md"))
+	testkit.Must(w.t, err)
+	for _, path := range files {
+		text := regexp.MustCompile(`(?m)^run-at:.*$`).ReplaceAllString(stored(path), `run-at: "`+time.Now().UTC().Format(time.RFC3339)+`"`)
+		file, err := os.OpenFile(path, os.O_WRONLY|os.O_TRUNC, 0)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		testkit.Must(w.t, err)
+		_, err = file.WriteString(text)
+		testkit.Must(w.t, errors.Join(err, file.Close()))
+	}
+}
+
 var walks = []walked{
 	{tutorial, "The last command prints the version.", "version", `^ollim-bot \d`, nil},
 	{readme, "This creates the data directory `~/.ollim-bot` and opens the dashboard.", "", "", func(w *walk) bool {
@@ -95,7 +116,11 @@ var walks = []walked{
 		`^scheduled [0-9a-f]{8}: \[bg\] at \d{4}-\d\d-\d\dT\d\d:\d\d -- Remind me to drink a glass of water\.\n$`, nil,
 	},
 	{tutorial, "In the dashboard the reminder is now in the schedule.", "soon schedule", `(in 1 min|now) +[0-9a-f]{8}  Remind me`, nil},
-	{tutorial, "After a minute:", "soon runs", `done .*Remind me to drink`, nil},
+	{tutorial, "After a minute:", "", "", func(w *walk) bool {
+		w.afterAMinute()
+		w.bot.hears("ping: Remind me to drink a glass of water: ")
+		return w.prints("soon runs", `done .*Remind me to drink`)
+	}},
 	{
 		tutorial, "1. A run appears in **Runs**, with its output below it. It has no model that could decide, so it pings you.",
 		"runs", `Remind me to drink a glass of water\. .*1 ping`, nil,
