@@ -20,6 +20,7 @@ import (
 	"ollimbot/core/agent/choice"
 	"ollimbot/core/agent/claude/claudetest"
 	"ollimbot/core/base/goldentest"
+	"ollimbot/core/base/lazyregexp"
 	"ollimbot/core/base/testkit"
 	"ollimbot/core/work/webhook"
 )
@@ -329,12 +330,12 @@ var changing = []struct{ pattern, stands string }{
 }
 
 // remark is what the command adds to texts of others, results of tools among them.
-var remark = regexp.MustCompile(`(?s)\s*<system-reminder>.*?</system-reminder>\s*`)
+var remark = lazyregexp.New(`(?s)\s*<system-reminder>.*?</system-reminder>\s*`)
 
-func unremarked(s string) string { return remark.ReplaceAllString(s, "") }
+func unremarked(s string) string { return remark().ReplaceAllString(s, "") }
 
 // entry is a line of a list of agents or skills, whose words are ours.
-var entry = regexp.MustCompile(`(?m)^- [a-z-]+: .*\n?`)
+var entry = lazyregexp.New(`(?m)^- [a-z-]+: .*\n?`)
 
 func (c *contract) plain(s string) string {
 	home := ""
@@ -365,7 +366,7 @@ func (c *contract) preset(k seen) (short, full string) {
 	for i, m := range k.first.Messages {
 		for _, block := range m.Blocks {
 			if (m.Role == "system" && i < 2 || strings.HasPrefix(block.Text, "<system-reminder>")) && i < 2 {
-				rest.WriteString(c.plain(entry.ReplaceAllString(block.Text, "")) + "\n")
+				rest.WriteString(c.plain(entry().ReplaceAllString(block.Text, "")) + "\n")
 			}
 		}
 	}
@@ -379,7 +380,7 @@ func digest(s string) string {
 
 // foreign is what the command says where something of its own is on that competes
 // with the bot's: memory, git, skills, schedulers.
-var foreign = regexp.MustCompile(`(?i)git ?status|recent commits|current branch|auto.?memory|memory\.md|memory directory|` +
+var foreign = lazyregexp.New(`(?i)git ?status|recent commits|current branch|auto.?memory|memory\.md|memory directory|` +
 	`update-config|plugin-authoring|general-purpose|statusline|CronCreate|TodoWrite|TaskCreate|ScheduleWakeup|` + marigold)
 
 // nothingForeign: a kind of session is told nothing that the bot has off, and the
@@ -390,7 +391,7 @@ func (c *contract) nothingForeign(name string, k seen) {
 	for _, m := range k.first.Messages {
 		said += "\n" + m.Text
 	}
-	if m := foreign.FindString(said); m != "" {
+	if m := foreign().FindString(said); m != "" {
 		c.t.Errorf("%s reads of %q", name, m)
 	}
 	dates := regexp.MustCompile(`(?i)(?:date is|date:) (\d{4}-\d\d-\d\d)`).FindAllStringSubmatch(said, -1)

@@ -304,7 +304,7 @@ func (b *batch) waitingFiles() string {
 
 // omitted sums what the sentinels in a text stand for.
 func omitted(text string) (sum int) {
-	for _, m := range sentinel.FindAllStringSubmatch(text, -1) {
+	for _, m := range sentinel().FindAllStringSubmatch(text, -1) {
 		if n, err := strconv.Atoi(m[1]); err == nil {
 			sum += n
 		}

@@ -11,12 +11,12 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"syscall"
 	"time"
 
+	"ollimbot/core/base/lazyregexp"
 	"ollimbot/core/safety/audit"
 	"ollimbot/core/storage/store"
 	"ollimbot/core/work/budget"
@@ -336,7 +336,7 @@ func (b *batch) last(name, key, value string) map[string]string {
 // dueSoon reports whether a reminder waits that is not put off for long.
 func (b *batch) dueSoon() bool {
 	for _, f := range b.files("reminders/*.md") {
-		found := runAtLine.FindStringSubmatch(stored(f)) // it may be gone by now
+		found := runAtLine().FindStringSubmatch(stored(f)) // it may be gone by now
 		if found == nil {
 			continue
 		}
@@ -373,4 +373,4 @@ func posted(list []*discordtest.Message, text string) (n int) {
 }
 
 // sentinel stands for updates that had to make room.
-var sentinel = regexp.MustCompile(`\((\d+) earlier update`)
+var sentinel = lazyregexp.New(`\((\d+) earlier update`)

@@ -190,7 +190,7 @@ func (b *batch) postpone() {
 // due gives a reminder another time.
 func (b *batch) due(file string, data []byte, in time.Duration) {
 	at := time.Now().Add(in).UTC().Format(time.RFC3339Nano)
-	text := runAtLine.ReplaceAllString(string(data), fmt.Sprintf("run-at: %q", at))
+	text := runAtLine().ReplaceAllString(string(data), fmt.Sprintf("run-at: %q", at))
 	if err := b.write("reminders/"+filepath.Base(file), text); err != nil {
 		b.note("%s has no new time: %v", file, err)
 	}
@@ -219,7 +219,7 @@ func (b *batch) moving(x *thing, file string) func(context.Context) {
 	must(err)
 	x.moved = true
 	m, id := b.add(aMessage), ""
-	if found := idLine.FindStringSubmatch(string(data)); found != nil {
+	if found := idLine().FindStringSubmatch(string(data)); found != nil {
 		id = found[1]
 	}
 	return func(context.Context) {

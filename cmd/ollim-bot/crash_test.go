@@ -10,7 +10,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -21,6 +20,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"ollimbot/core/base/fault"
+	"ollimbot/core/base/lazyregexp"
 	"ollimbot/core/base/testkit"
 	"ollimbot/core/work/budget"
 	"ollimbot/discord/discordtest"
@@ -408,13 +408,13 @@ func reminder(x *thing, at time.Time, background bool, lines ...string) string {
 		x.id, at.UTC().Format(time.RFC3339Nano), background, background, x.mark, x.mark, strings.Join(lines, "\n"))
 }
 
-var runAtLine = regexp.MustCompile(`(?m)^run-at: "?([^"\n]*)"?$`)
+var runAtLine = lazyregexp.New(`(?m)^run-at: "?([^"\n]*)"?$`)
 
 // plans are the reminder files of the agent that wait, by their marks.
 func (b *batch) plans() map[string]string {
 	found := map[string]string{}
 	for _, f := range b.files("reminders/*.md") {
-		if mark := planMark.FindString(stored(f)); mark != "" { // it may be gone by now
+		if mark := planMark().FindString(stored(f)); mark != "" { // it may be gone by now
 			found[mark] = f
 		}
 	}
@@ -422,6 +422,6 @@ func (b *batch) plans() map[string]string {
 }
 
 var (
-	planMark = regexp.MustCompile(`plan-\d+\.`)
-	idLine   = regexp.MustCompile(`(?m)^id: "?([^"\n]+)"?$`)
+	planMark = lazyregexp.New(`plan-\d+\.`)
+	idLine   = lazyregexp.New(`(?m)^id: "?([^"\n]+)"?$`)
 )

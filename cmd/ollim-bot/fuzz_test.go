@@ -13,7 +13,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"runtime"
 	"strings"
 	"testing"
@@ -21,6 +20,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"ollimbot/core/base/lazyregexp"
 	"ollimbot/core/base/testkit"
 )
 
@@ -119,7 +119,7 @@ func adds(f *ast.FuncDecl) (found bool) {
 }
 
 // executions is what the fuzzer says of its work at the end.
-var executions = regexp.MustCompile(`elapsed: \S+, execs: (\d+) \([^)]*\), new interesting: \d+ \(total: \d+\)`)
+var executions = lazyregexp.New(`elapsed: \S+, execs: (\d+) \([^)]*\), new interesting: \d+ \(total: \d+\)`)
 
 // fuzz runs one target. A failing input becomes a file of the package's
 // testdata/fuzz, which every test run repeats; the output names it.
@@ -140,7 +140,7 @@ func (f fuzzTarget) fuzz(t *testing.T, binary, cache string, d time.Duration) {
 		t.Errorf("%s in %s: %v\n%s%s", f.name, f.dir, err, out, f.found(out))
 		return
 	}
-	all := executions.FindAll(out, -1)
+	all := executions().FindAll(out, -1)
 	if len(all) == 0 {
 		t.Errorf("%s fuzzed nothing:\n%s", f.name, out)
 		return
@@ -149,12 +149,12 @@ func (f fuzzTarget) fuzz(t *testing.T, binary, cache string, d time.Duration) {
 }
 
 // corpusFile is what the fuzzer says of an input that fails.
-var corpusFile = regexp.MustCompile(`Failing input written to (\S+)`)
+var corpusFile = lazyregexp.New(`Failing input written to (\S+)`)
 
 // found returns the path and the text of the failing input, to be committed with
 // the repair.
 func (f fuzzTarget) found(out []byte) string {
-	m := corpusFile.FindSubmatch(out)
+	m := corpusFile().FindSubmatch(out)
 	if m == nil {
 		return ""
 	}

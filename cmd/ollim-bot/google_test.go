@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strconv"
 	"strings"
 	"testing"
@@ -20,6 +19,7 @@ import (
 
 	"ollimbot/cmd/internal/google"
 	"ollimbot/core/agent/claude/claudetest"
+	"ollimbot/core/base/lazyregexp"
 	"ollimbot/core/base/testkit"
 	"ollimbot/core/work/google/googletest"
 )
@@ -90,7 +90,7 @@ func today(ts *testscript.TestScript, _ bool, _ []string) {
 	}
 }
 
-var httpAddress = regexp.MustCompile(`https?://\S+`)
+var httpAddress = lazyregexp.New(`https?://\S+`)
 
 func playGoogle(ts *testscript.TestScript, _ bool, args []string) {
 	g := ts.Value(googleKey{}).(*googletest.Server)
@@ -194,7 +194,7 @@ func browse(ts *testscript.TestScript, args []string) {
 	ts.Check(err)
 	lines, address := bufio.NewScanner(said), ""
 	for address == "" && lines.Scan() {
-		address = httpAddress.FindString(lines.Text())
+		address = httpAddress().FindString(lines.Text())
 	}
 	ts.Check(lines.Err())
 	read := make(chan struct{})
@@ -327,7 +327,7 @@ func BenchmarkACommandAtGoogle(b *testing.B) {
 }
 
 // heaps are the marked heaps of a collection: at its begin, at its end, and what lives on.
-var heaps = regexp.MustCompile(` (\d+)->(\d+)->(\d+) MB`)
+var heaps = lazyregexp.New(` (\d+)->(\d+)->(\d+) MB`)
 
 // TestALongListTakesNoMoreMemoryThanItsPages lists 10,000 tasks and 5,000 events and looks at
 // what each collection leaves alive.
@@ -360,7 +360,7 @@ func TestALongListTakesNoMoreMemoryThanItsPages(t *testing.T) {
 			t.Errorf("%s: exit %d, %d lines\n%.300s", args, said.status, n, said.err)
 		}
 		most := 0
-		for _, c := range heaps.FindAllStringSubmatch(said.err, -1) {
+		for _, c := range heaps().FindAllStringSubmatch(said.err, -1) {
 			live, err := strconv.Atoi(c[3])
 			testkit.Must(t, err)
 			most = max(most, live)

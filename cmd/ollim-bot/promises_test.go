@@ -16,6 +16,7 @@ import (
 
 	"ollimbot/core/agent"
 	"ollimbot/core/agent/claude/sessionfile"
+	"ollimbot/core/base/lazyregexp"
 	"ollimbot/core/base/testkit"
 	"ollimbot/core/brief/guide"
 	"ollimbot/core/brief/prompt"
@@ -205,7 +206,7 @@ func (p *promised) words() map[string]func() bool {
 	return words
 }
 
-var backQuoted = regexp.MustCompile("`([^`\n]+)`")
+var backQuoted = lazyregexp.New("`([^`\n]+)`")
 
 // spans are the words of a text that stand in back quotes, code blocks left out.
 func spans(text string) []string {
@@ -214,7 +215,7 @@ func spans(text string) []string {
 		if i%2 == 1 {
 			continue
 		}
-		for _, m := range backQuoted.FindAllStringSubmatch(part, -1) {
+		for _, m := range backQuoted().FindAllStringSubmatch(part, -1) {
 			list = append(list, m[1])
 		}
 	}
@@ -301,7 +302,7 @@ func TestWhatTheShippedFilesPromiseIsTrue(t *testing.T) {
 	for _, file := range files {
 		data, err := os.ReadFile(file)
 		testkit.Must(t, err)
-		for _, line := range append(spans(string(data)), inTools.FindAllString(string(data), -1)...) {
+		for _, line := range append(spans(string(data)), inTools().FindAllString(string(data), -1)...) {
 			line = strings.TrimSuffix(strings.TrimPrefix(line, "Bash("), ")")
 			if !strings.HasPrefix(line, "ollim-bot ") {
 				continue
@@ -317,7 +318,7 @@ func TestWhatTheShippedFilesPromiseIsTrue(t *testing.T) {
 	}
 }
 
-var inTools = regexp.MustCompile(`Bash\(ollim-bot [^)]*\)`)
+var inTools = lazyregexp.New(`Bash\(ollim-bot [^)]*\)`)
 
 // TestThePreamblesListIsWhatARunMayUse: a background run that is told of a tool
 // gets a call of it through, and one that it is not told of is refused.
@@ -355,8 +356,8 @@ func TestThePreamblesListIsWhatARunMayUse(t *testing.T) {
 }
 
 var (
-	commandSpan = regexp.MustCompile("`(ollim-bot [^`\n]+)`")
-	commandTool = regexp.MustCompile(`"Bash\((ollim-bot [^)]+)\)"`)
+	commandSpan = lazyregexp.New("`(ollim-bot [^`\n]+)`")
+	commandTool = lazyregexp.New(`"Bash\((ollim-bot [^)]+)\)"`)
 )
 
 // checkCommands holds every command line that a text names against the tree:
@@ -364,8 +365,8 @@ var (
 func checkCommands(t *testing.T, name, text string) (seen int) {
 	t.Helper()
 	app := commandTree(t).Model.Node
-	lines := commandSpan.FindAllStringSubmatch(text, -1)
-	lines = append(lines, commandTool.FindAllStringSubmatch(text, -1)...)
+	lines := commandSpan().FindAllStringSubmatch(text, -1)
+	lines = append(lines, commandTool().FindAllStringSubmatch(text, -1)...)
 	for _, m := range lines {
 		seen++
 		if why := unknownPart(app, strings.Fields(m[1])[1:]); why != "" {

@@ -18,6 +18,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"ollimbot/core/base/lazyregexp"
 )
 
 //go:embed testdata/*.json
@@ -120,7 +122,7 @@ func New() *Server {
 func (s *Server) Close() { s.web.Close() }
 
 // braces matches the variables of a path.
-var braces = regexp.MustCompile(`\{(\w+)\}`)
+var braces = lazyregexp.New(`\{(\w+)\}`)
 
 func (s *Server) read(name string) {
 	var doc struct {
@@ -139,7 +141,7 @@ func (s *Server) read(name string) {
 	for id, m := range doc.Methods {
 		m.ID, m.service = id, name
 		expr := "^/" + regexp.QuoteMeta(doc.ServicePath+m.Path) + "$"
-		for _, v := range braces.FindAllStringSubmatch(m.Path, -1) {
+		for _, v := range braces().FindAllStringSubmatch(m.Path, -1) {
 			m.names = append(m.names, v[1])
 			expr = strings.Replace(expr, `\{`+v[1]+`\}`, "([^/]+)", 1)
 		}

@@ -6,15 +6,16 @@ import (
 	"fmt"
 	"maps"
 	"net/url"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
+
+	"ollimbot/core/base/lazyregexp"
 )
 
 // eventIDs matches the ids that a client may choose.
-var eventIDs = regexp.MustCompile(`^[a-v0-9]{5,1000}$`)
+var eventIDs = lazyregexp.New(`^[a-v0-9]{5,1000}$`)
 
 // carryOut performs a method; the lock is held.
 func (s *Server) carryOut(id string, vars map[string]string, q url.Values, body object) answer {
@@ -271,7 +272,7 @@ func (s *Server) events(what string, vars map[string]string, q url.Values, body 
 		return s.listEvents(calendar, q)
 	case "insert":
 		if id, given := body["id"].(string); given {
-			if !eventIDs.MatchString(id) {
+			if !eventIDs().MatchString(id) {
 				return fail(400, "invalid", "Invalid resource id value.")
 			}
 			if _, have := find(list, id); have != nil {
