@@ -167,10 +167,8 @@ func TestWhatIsShownIsWhatWasBilled(t *testing.T) {
 			b.start()
 			b.turn(3)
 			b.agrees("a chat")
-			if engine == choice.Messages { // the other starts again after the kill, and core/agent/claude has it by itself
-				b.stops()
-				b.start()
-			}
+			b.stops() // B1: only a process that ends by itself leaves its totals to the next
+			b.start()
 			b.turn(2)
 			b.agrees("a restart")
 			b.types("/fork taxes")
