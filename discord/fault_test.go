@@ -1,6 +1,7 @@
 package discord
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
@@ -14,8 +15,8 @@ import (
 
 	"ollimbot/core"
 	"ollimbot/core/base/testkit"
-	"ollimbot/core/command"
 	"ollimbot/core/safety/policy"
+	"ollimbot/core/storage/config"
 	"ollimbot/core/storage/store/storetest"
 	"ollimbot/core/talk/chat"
 	"ollimbot/core/talk/post"
@@ -51,17 +52,47 @@ func ends(t *testing.T, st *stage, o Options) error {
 	return err
 }
 
-func TestAWrongTokenStopsWithASentence(t *testing.T) {
+// A surface that cannot work gives up with a sentence that says what to do.
+func TestASurfaceThatCannotWorkEndsWithTheCure(t *testing.T) {
 	testkit.Alone(t)
 	t.Parallel()
-	st := newStage(t, discordtest.Options{})
-	o := st.options()
-	o.Token = "another"
-	if err := ends(t, st, o); !strings.Contains(err.Error(), "Reset Token") {
-		t.Error(err)
+	nobody := discordtest.Plan{Status: 200, Body: `{"id":"1","name":"x","team":{"owner_user_id":""}}`}
+	for name, tt := range map[string]struct {
+		token, owner config.Secret
+		path         string
+		plan         discordtest.Plan
+		want         string
+		requests     int
+	}{
+		"a wrong token":                       {token: "another", want: "Reset Token", requests: 1},
+		"no owner, so nobody would be obeyed": {path: "/applications/@me", plan: nobody, want: "OLLIM_OWNER_ID"},
+		"an owner who cannot be written to": {
+			owner: "123456", path: "/users/@me/channels", plan: discordtest.InvalidForm("recipient_id", "unknown"), want: "direct messages with user 123456",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			st := newStage(t, discordtest.Options{})
+			o := st.options()
+			o.Token, o.OwnerID = cmp.Or(tt.token, o.Token), string(tt.owner)
+			if tt.path != "" {
+				st.s.Fault(discordtest.Match{PathPrefix: tt.path, Times: -1}, tt.plan)
+			}
+			if err := ends(t, st, o); !strings.Contains(err.Error(), tt.want) {
+				t.Error(err)
+			}
+			if n := len(st.s.State().Requests); tt.requests > 0 && n != tt.requests {
+				t.Errorf("%d requests", n)
+			}
+		})
 	}
-	if n := len(st.s.State().Requests); n != 1 {
-		t.Errorf("%d requests with a wrong token", n)
+}
+
+func TestAnOwnerHasANumber(t *testing.T) {
+	for _, bad := range []string{"me", "12 34", strings.Repeat("9", 21)} {
+		if _, err := New(Options{Token: secret, Dir: storetest.Dir(t), OwnerID: bad}); err == nil {
+			t.Errorf("%q was taken for an owner", bad)
+		}
 	}
 }
 
@@ -73,7 +104,7 @@ func TestATokenThatIsResetWhileRunningStopsEverything(t *testing.T) {
 	done := make(chan error, 1)
 	var bot core.Intake = newStub(nil)
 	go func() { done <- d.Run(t.Context(), bot) }()
-	st.up()
+	(&player{t: t, stage: st}).arrives(1)
 	st.s.ResetToken("another")
 	d.Small("are you there?", true) // the gateway does not notice; this does
 	if err := <-done; !errors.Is(err, rest.ErrAuth) {
@@ -84,192 +115,47 @@ func TestATokenThatIsResetWhileRunningStopsEverything(t *testing.T) {
 	}
 }
 
-func TestWithoutAnOwnerNobodyIsObeyed(t *testing.T) {
-	testkit.Alone(t)
-	t.Parallel()
-	st := newStage(t, discordtest.Options{})
-	st.s.Fault(discordtest.Match{PathPrefix: "/applications/@me", Times: -1}, discordtest.Plan{Status: 200, Body: `{"id":"1","name":"x","team":{"owner_user_id":""}}`})
-	if err := ends(t, st, st.options()); !strings.Contains(err.Error(), "OLLIM_OWNER_ID") {
-		t.Error(err)
-	}
-}
-
-func TestAnOwnerWhoCannotBeWrittenToIsNamed(t *testing.T) {
-	testkit.Alone(t)
-	t.Parallel()
-	st := newStage(t, discordtest.Options{})
-	o := st.options()
-	o.OwnerID = "123456"
-	st.s.Fault(discordtest.Match{PathPrefix: "/users/@me/channels", Times: -1}, discordtest.InvalidForm("recipient_id", "unknown"))
-	for _, bad := range []string{"me", "12 34", strings.Repeat("9", 21)} {
-		o.OwnerID = bad
-		if _, err := New(o); err == nil {
-			t.Errorf("%q was taken for an owner", bad)
-		}
-	}
-}
-
-func TestTheOwnerOfATeamIsTheOwner(t *testing.T) {
-	testkit.Alone(t)
-	t.Parallel()
-	st := newStage(t, discordtest.Options{Team: true})
-	b := newStub(nil)
-	st.alone(b)
-	st.up()
-	st.s.User().Say("hello")
-	if h := b.wait(t, 1)[0].(command.Receive); h.Text != "hello" {
-		t.Errorf("%+v", h)
-	}
-}
-
-func TestDiscordMayComeLater(t *testing.T) {
-	testkit.Alone(t)
-	t.Parallel()
-	st := newStage(t, discordtest.Options{})
-	lift := st.s.Fault(discordtest.Match{Times: -1}, discordtest.Broken(503))
-	d := st.surface(st.options())
-	down := make(chan struct{})
-	d.OnChange(func() {
-		if s := d.Status(); strings.HasPrefix(s.State, "down since") {
-			select {
-			case <-down:
-			default:
-				close(down)
-			}
-		}
-	})
-	b := newStub(nil)
-	st.run(func(ctx context.Context) error { return d.Run(ctx, b) })
-	if s := d.Status(); s.State != "connecting" || !s.OK || s.Name != "Discord" {
-		t.Errorf("%+v", s)
-	}
-	<-down
-	lift()
-	st.up()
-	if s := d.Status(); !strings.HasPrefix(s.State, "up") || !s.OK {
-		t.Errorf("%+v", s)
-	}
-}
-
-func TestAPostWaitsForTheNetworkAndArrivesOnce(t *testing.T) {
-	testkit.Alone(t)
-	st, _ := hears(t, nil)
-	for _, plan := range []discordtest.Plan{discordtest.Broken(500), discordtest.Lost(), discordtest.Garbled()} {
-		st.s.Fault(discordtest.Match{Method: "POST", PathPrefix: "/channels/*/messages", AfterStored: true}, plan)
-	}
-	id, err := st.d.Post(t.Context(), post.Post{Nonce: "p1", Text: "Stand up, please.", Context: "bg"})
-	testkit.Must(t, err)
-	if n := strings.Count(said(st), "Stand up"); n != 1 {
-		t.Errorf("said %d times", n)
-	}
-	if again, err := st.d.Post(t.Context(), post.Post{Nonce: "p1", Text: "Stand up, please.", Context: "bg"}); err != nil || again != id {
-		t.Errorf("%q then %q, %v", id, again, err)
-	}
-}
-
-func TestAPostThatGetsNoAnswerSaysThatItIsNotKnown(t *testing.T) {
-	testkit.Alone(t)
-	st, _ := hears(t, nil)
-	lift := st.s.Fault(discordtest.Match{Method: "POST", PathPrefix: "/channels/*/messages", AfterStored: true, Times: -1}, discordtest.Plan{Hold: "frozen"})
-	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
-	defer cancel()
-	if _, err := st.d.Post(ctx, post.Post{Nonce: "p1", Text: "Stand up."}); !errors.Is(err, post.ErrUnknown) {
-		t.Errorf("frozen: %v", err)
-	}
-	lift()
-	st.s.Release("frozen")
-	st.s.Fault(discordtest.Match{Method: "POST", PathPrefix: "/channels/*/messages", Times: -1}, discordtest.Plan{Status: 403, Body: `{"message":"x","code":50007}`})
-	if _, err := st.d.Post(t.Context(), post.Post{Nonce: "p2", Text: "Sit down."}); err == nil || errors.Is(err, post.ErrUnknown) {
-		t.Errorf("refused: %v", err)
-	}
-}
-
 func TestAPostIsPaidOnceAndOnlyWhereItCanBeSent(t *testing.T) {
 	testkit.Alone(t)
-	st, _ := hears(t, nil)
+	t.Parallel()
+	p := &player{t: t}
+	p.plays("stub\n connected")
 	paid := 0
 	pay := func() error { paid++; return nil }
-	st.s.Fault(discordtest.Match{Method: "POST", PathPrefix: "/channels/*/messages"}, discordtest.Broken(500))
+	p.s.Fault(discordtest.Match{Method: "POST", PathPrefix: "/channels/*/messages"}, discordtest.Broken(500))
 	long := strings.Repeat("a line of the report\n", 300)
-	if _, err := st.d.Post(t.Context(), post.Post{Nonce: "p1", Text: long, Before: pay}); err != nil || paid != 1 {
+	if _, err := p.d.Post(t.Context(), post.Post{Nonce: "p1", Text: long, Before: pay}); err != nil || paid != 1 {
 		t.Errorf("paid %d times, %v", paid, err)
 	}
-	if _, err := st.d.Post(t.Context(), post.Post{Nonce: "p2", Text: "x", Files: []string{"/no/such/file"}, Before: pay}); err == nil || paid != 1 {
+	if _, err := p.d.Post(t.Context(), post.Post{Nonce: "p2", Text: "x", Files: []string{"/no/such/file"}, Before: pay}); err == nil || paid != 1 {
 		t.Errorf("a file that is gone: paid %d times, %v", paid, err)
 	}
 	broke := errors.New("no token is left")
-	_, err := st.d.Post(t.Context(), post.Post{Nonce: "p3", Text: "for nothing", Before: func() error { return broke }})
-	if !errors.Is(err, broke) || errors.Is(err, post.ErrUnknown) || strings.Contains(said(st), "for nothing") {
+	_, err := p.d.Post(t.Context(), post.Post{Nonce: "p3", Text: "for nothing", Before: func() error { return broke }})
+	if !errors.Is(err, broke) || errors.Is(err, post.ErrUnknown) || p.newest(p.s.State(), "for nothing") != nil {
 		t.Errorf("what is not paid: %v", err)
-	}
-}
-
-func TestAPostIsChangedAndDeleted(t *testing.T) {
-	testkit.Alone(t)
-	st, b := hears(t, nil)
-	id, err := st.d.Post(t.Context(), post.Post{Nonce: "long", Text: strings.Repeat("a line of the report\n", 300)})
-	testkit.Must(t, err)
-	if list := st.s.State().Sent(st.s.Bot())[1:]; len(list) != 1 || !strings.HasSuffix(list[0].Content, "…") {
-		t.Fatalf("%d messages", len(list))
-	}
-	st.s.User().Reply(string(id), "about that")
-	if h := b.wait(t, 1)[0].(command.Receive); h.ReplyTo != id {
-		t.Errorf("the reply is to %s", h.ReplyTo)
-	}
-	testkit.Must(t, st.d.Edit(t.Context(), id, post.Post{Text: "short now"}))
-	if all := said(st); strings.Contains(all, "a line") || !strings.Contains(all, "short now") {
-		t.Errorf("%q", all)
-	}
-	for range 2 {
-		testkit.Must(t, st.d.Delete(t.Context(), id))
-	}
-	if strings.Contains(said(st), "short now") {
-		t.Error("it stays")
 	}
 }
 
 func TestAFileThatIsTooLargeIsASentence(t *testing.T) {
 	testkit.Alone(t)
-	st, _ := hears(t, nil)
+	t.Parallel()
+	p := &player{t: t}
+	p.plays("stub\n connected")
 	path := filepath.Join(t.TempDir(), "film.mp4")
 	testkit.Must(t, os.WriteFile(path, make([]byte, maxUpload+1), 0o600))
-	if _, err := st.d.Post(t.Context(), post.Post{Text: "look", Files: []string{path}}); err == nil || !strings.Contains(err.Error(), "film.mp4 has 10.0 MB") {
+	if _, err := p.d.Post(t.Context(), post.Post{Text: "look", Files: []string{path}}); err == nil || !strings.Contains(err.Error(), "film.mp4 has 10.0 MB") {
 		t.Error(err)
 	}
-	if _, err := st.d.Post(t.Context(), post.Post{Text: "look", Files: []string{path + "x"}}); err == nil || !strings.Contains(err.Error(), "film.mp4x can no longer be read") {
+	if _, err := p.d.Post(t.Context(), post.Post{Text: "look", Files: []string{path + "x"}}); err == nil || !strings.Contains(err.Error(), "film.mp4x can no longer be read") {
 		t.Error(err)
 	}
 	testkit.Must(t, os.Truncate(path, 5))
-	if _, err := st.d.Post(t.Context(), post.Post{Text: "look", Files: []string{path}}); err != nil {
+	if _, err := p.d.Post(t.Context(), post.Post{Text: "look", Files: []string{path}}); err != nil {
 		t.Error(err)
 	}
-	if m := st.says("look"); len(m.Attachments) != 1 {
+	if m := p.says("look"); len(m.Attachments) != 1 {
 		t.Errorf("%+v", m)
-	}
-}
-
-func TestARememberedChannelThatIsGoneIsOpenedAnew(t *testing.T) {
-	testkit.Alone(t)
-	t.Parallel()
-	st := newStage(t, discordtest.Options{})
-	st.write("state/discord.json", `{"app":"`+st.s.Bot().ID+`","owner":"`+st.s.Owner().ID+`","channel":"424242"}`)
-	b := newStub(nil)
-	st.alone(b)
-	st.up()
-	st.s.User().Say("hello")
-	b.wait(t, 1)
-}
-
-func TestARuinedMemoryIsSetAside(t *testing.T) {
-	testkit.Alone(t)
-	t.Parallel()
-	st := newStage(t, discordtest.Options{})
-	st.write("state/discord.json", `{"app":[]`)
-	st.alone(newStub(nil))
-	st.up()
-	list, err := filepath.Glob(st.dir.Path("state/discord.json.corrupt-*"))
-	if err != nil || len(list) != 1 {
-		t.Errorf("%v, %v", list, err)
 	}
 }
 

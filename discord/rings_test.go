@@ -1,131 +1,123 @@
 package discord
 
 import (
-	"maps"
-	"slices"
+	"fmt"
 	"strings"
 	"testing"
-	"time"
 
-	"ollimbot/core"
-	"ollimbot/core/agent/script"
 	"ollimbot/core/base/testkit"
-	"ollimbot/core/command"
-	"ollimbot/core/safety/policy"
-	"ollimbot/discord/discordtest"
-	"ollimbot/discord/stream"
 )
 
-// sounds counts the bot's messages by whether they rang and which of the words they have, also
-// those that were deleted.
-func sounds(f discordtest.State, bot discordtest.User, words ...string) map[string]int {
-	count := map[string]int{}
-	for _, m := range f.Messages {
-		if m.Author.ID != bot.ID {
-			continue
-		}
-		text := m.Content
-		if len(m.Embeds) > 0 {
-			text += m.Embeds[0].Title
-		}
-		kind := "other: " + text
-		for _, w := range words {
-			if strings.Contains(text, w) {
-				kind = w
-			}
-		}
-		count[map[bool]string{true: "rings: ", false: "silent: "}[m.Rang()]+kind]++
-	}
-	return count
-}
-
-// One of each kind: an answer, a ping, a question about a tool call, an edit that waits, and a
-// message that is typed in the dashboard. Only what the user has to see at once rings, with and
-// without the status line.
-func TestOfEachKindOnlyWhatTheUserHasToSeeRings(t *testing.T) {
+// The phone rings for what a person wants to hear, once, and shows its words.
+func TestThePhoneRingsOnlyForWhatThePersonHasToSee(t *testing.T) {
 	testkit.Alone(t)
-	t.Parallel()
-	for _, statusLine := range []bool{true, false} {
-		st := newStage(t, discordtest.Options{NoContract: true})
-		o := st.options()
-		o.StatusLine = func() bool { return statusLine }
-		st.write(tidyFile, tidy("Tidy up."))
-		st.reminder("dddd0001", 100*time.Millisecond, `call ping_user {"message":"Water the plants?"}`)
-		st.liveOn(o, pen{script.New(script.Options{}), st})
-		st.up()
-		st.says("Water the plants?")
-		me := st.s.User()
-		me.Say(play("wait 500ms", "say Morning."))
-		st.says("Morning.")
-		edit := strings.ReplaceAll(strings.ReplaceAll(tidy("Delete it all."), "\n", `\n`), `"`, `\"`)
-		me.Say(play(`ask Write {"file_path":"`+tidyFile+`","content":"`+edit+`"}`, "say Written."))
-		st.says("Edit of Tidy")
-		st.says("Written.")
-		st.do(command.Slash{Line: "/permissions default"})
-		me.Say(play(`ask Bash {"command":"rm a"}`, "say Done."))
-		a := await(t, st, "the question", func(s core.Snapshot) bool { return len(s.Approvals) == 1 }).Approvals[0]
-		st.says("Run this command?")
-		st.do(command.Answer{ID: a.ID, Verdict: policy.Deny})
-		st.says("Done.")
-		st.do(command.Say{Text: play("say Typed.")})
-		words := []string{"Run this command?", "Morning.", "Done.", "Written.", "Typed.", "Edit of Tidy", "Water", "is here", "in the dashboard", "catching up"}
-		st.s.Wait(t, "what was typed and its answer", func(f discordtest.State) bool {
-			got := sounds(f, st.s.Bot(), words...) // either may come first
-			return got["silent: in the dashboard"]+got["rings: in the dashboard"] > 0 &&
-				slices.ContainsFunc(f.Sent(st.s.Bot()), func(m *discordtest.Message) bool { return m.Content == "Typed." })
-		})
-		want := map[string]int{
-			"rings: Morning.": 1, "rings: Done.": 1, "rings: Written.": 1, "rings: Typed.": 1,
-			"rings: Run this command?": 1, "silent: Edit of Tidy": 1, "rings: Water": 1, "silent: is here": 1, "silent: in the dashboard": 1,
-		}
-		if got := sounds(st.s.State(), st.s.Bot(), words...); !maps.Equal(got, want) {
-			t.Errorf("status line %v: %v", statusLine, got)
-		}
-		st.stop()
+	var stories []story
+	for _, line := range []string{"the status line", "no status line"} {
+		stories = append(stories,
+			// P2
+			story{"once for each of three answers and a ping, through two restarts, with " + line, `
+			given no contract
+			given ` + line + `
+			me ▸ wait 500ms ; say Good morning. It is going to rain. ⇒ and going to rain
+			stop ⇒ reminder dddd0001 100ms: call ping_user {"message":"Water the plants?"} ⇒ start ⇒ and Water the plants?
+			me ▸ wait 500ms ; say 150×(The long story goes on and on. )The end. ⇒ and The end.
+			stop ⇒ early one of the night ⇒ early ▸ wait 500ms ; say I have read both. ⇒ start ⇒ and I have read both.
+			stop ⇒ rang 4`},
+			story{"for answers, pings and questions, not for edits that wait and words of the dashboard, with " + line, `
+			given no contract
+			given ` + line + `
+			tidy Tidy up. ⇒ reminder dddd0001 100ms: call ping_user {"message":"Water the plants?"} ⇒ and Water the plants?
+			me ▸ wait 500ms ; say Morning. ⇒ and Morning.
+			edits Delete it all. ⇒ and Edit of Tidy ⇒ and Written.
+			do /permissions default ⇒ me ▸ ask Bash {"command":"rm a"} ; say Done. ⇒ and Run this command?
+			decide deny ⇒ and Done.
+			typed ▸ say Typed. ⇒ and in the dashboard ⇒ exactly Typed.
+			sounds ♪ Run this command? | ♪ Morning. | ♪ Done. | ♪ Written. | ♪ Typed. | Edit of Tidy | ♪ Water | is here | in the dashboard`})
 	}
+	tell(t, stories...)
 }
 
-// BenchmarkAnAnswerReachesTheOtherPlace measures how long an answer that is given in the dashboard
-// takes to the edit of its card, and one that is given on the phone to the snapshot, at the pace
-// that users have.
-func BenchmarkAnAnswerReachesTheOtherPlace(b *testing.B) {
-	for _, phone := range []bool{false, true} {
-		b.Run(map[bool]string{false: "dashboard to card", true: "phone to dashboard"}[phone], func(b *testing.B) {
-			st := newStage(b, discordtest.Options{NoContract: true})
-			st.pace = &tuning{line: stream.NewLine(stream.SendEvery, stream.EditEvery)}
-			st.live()
-			st.up()
-			if _, err := st.bot.Do(b.Context(), command.Slash{Line: "/permissions default"}); err != nil {
-				b.Fatal(err)
+func TestTheFirstThingThatThePhoneShowsAreTheWordsOfAnAnswer(t *testing.T) {
+	testkit.Alone(t)
+	tell(t,
+		// P2
+		story{"and the bot types before", `
+			me ▸ wait 500ms ; say Good morning. ⇒ and Good morning. ⇒ begins Good morning.
+			typing`},
+		// A quiet message costs no token; what was not asked to be quiet rings.
+		story{"but a quiet message does not ring, and costs nothing", `
+			reminder dddd0001 100ms: call ping_user {"message":"The parcel has arrived.","quiet":true}
+			reminder dddd0002 2s: call ping_user {"message":"Leave now."} ⇒ bot The parcel has arrived. ⇒ silent ⇒ bot Leave now. ⇒ rings
+			now tokens=4 | free=1`})
+}
+
+// D1, D6, D12: a day of 8 routines, 5 reminders, 20 chats, a failing feed, a promise, a fork, a restart and an outage
+// rings for the answers, the pings, and once for the feed. Nothing else does, and nothing is left of updates that were
+// caught up with.
+func TestAWholeDayRingsOnlyForWhatAPersonWantsToHear(t *testing.T) {
+	testkit.Alone(t)
+	var steps []string
+	does := func(format string, args ...any) { steps = append(steps, fmt.Sprintf(format, args...)) }
+	chats := 0
+	chat := func(times int, before string) {
+		for range times {
+			chats++
+			does("me ▸ %ssay This is the answer number %d.\n and the answer number %d.\n now busy=false", before, chats, chats)
+		}
+	}
+	does("given no contract")
+	for i := range 3 {
+		does(`routine aaaa000%d Ping %d: call ping_user {"message":"Routine %d has something for you."}`, i, i, i)
+		does(`routine aaaa000%d Report %d: call report_updates {"message":"Nothing urgent from %d."}`, i+3, i, i)
+	}
+	does(`routine aaaa0006 Quiet: call ping_user {"message":"The parcel has arrived.","quiet":true}`)
+	does("routine aaaa0007 Feed: fail the feed cannot be read")
+	for i := range 5 {
+		does(`reminder dddd000%d 24h: call ping_user {"message":"Reminder %d is due."}`, i, i)
+	}
+	does("restore")
+	chat(5, "say Let me think about that for a moment, please.  ; ")
+	for i := range 7 {
+		does("fires aaaa000%d 1", i)
+	}
+	does("fires aaaa0007 1\n fires aaaa0007 2\n fires aaaa0007 3")
+	chat(4, "") // with updates to catch up with
+	does(`me I'll write to the bank later ▸ call propose_reminder {"words":"I'll write to the bank later"} ; say I have asked you about the bank.`)
+	does("and I have asked you about the bank.\n and When shall I remind you?\n now busy=false")
+	for i := range 5 {
+		does("fires dddd000%d 1\n and Reminder %d is due.", i, i)
+	}
+	does("/fork topic=the garden\n bot Forked Session\n now busy=false | fork=true")
+	chat(1, "")
+	does("press Exit Fork\n and Fork Ended\n restart")
+	chat(4, "")
+	does("down\n me ▸ say This one was answered after the outage.\n up\n and This one was answered after the outage.")
+	chat(18-chats, `call discord_embed {"title":"The plan of the day"} ; `)
+	does("said 0 catching up\n stop")
+	p := &player{t: t}
+	p.plays(strings.Join(steps, "\n"))
+
+	rang := map[string]int{}
+	for _, m := range p.s.State().Rang(p.s.Bot()) {
+		kind := "other: " + textOf(m)
+		for _, known := range []string{"answer number", "Let me think", "asked you about the bank", "after the outage", "The plan of the day", "has something for you", "is due", "the feed cannot be read"} {
+			if strings.Contains(textOf(m), known) {
+				kind = known
+				break
 			}
-			var took time.Duration
-			for b.Loop() {
-				st.s.User().Say(play(`ask Bash {"command":"rm a"}`, "say Done."))
-				a := await(b, st, "the question", func(s core.Snapshot) bool { return len(s.Approvals) == 1 }).Approvals[0]
-				var card *discordtest.Message
-				st.s.Wait(b, "the card", func(f discordtest.State) bool {
-					for _, m := range f.Sent(st.s.Bot()) {
-						if n := len(m.Buttons); n > 1 && n == len(m.Reactions) {
-							card = m
-						}
-					}
-					return card != nil
-				})
-				began := time.Now()
-				if phone {
-					st.s.User().Click(card.ID, button(card, "Deny"))
-					await(b, st, "the answer", func(s core.Snapshot) bool { return len(s.Approvals) == 0 })
-					took += time.Since(began)
-				} else if _, err := st.bot.Do(b.Context(), command.Answer{ID: a.ID, Verdict: policy.Deny}); err != nil {
-					b.Fatal(err)
-				}
-				st.s.Wait(b, "the edit", func(f discordtest.State) bool { return len(f.Message(card.ID).Buttons) == 0 })
-				if !phone {
-					took += time.Since(began)
-				}
-				await(b, st, "the end of the turn", func(s core.Snapshot) bool { return !s.Busy })
-			}
-			b.ReportMetric(float64(took.Milliseconds())/float64(b.N), "ms/answer")
-		})
+		}
+		rang[kind]++
+		t.Logf("%s: %q", kind, textOf(m))
+	}
+	answers := rang["answer number"] + rang["Let me think"] + rang["asked you about the bank"] + rang["after the outage"] + rang["The plan of the day"]
+	pings := rang["has something for you"] + rang["is due"]
+	others := 0 // the fork begins with words of its own, which the user asked for
+	for kind, n := range rang {
+		if strings.HasPrefix(kind, "other: ") {
+			others += n
+		}
+	}
+	if answers != 20 || pings != 8 || rang["the feed cannot be read"] != 1 || others > 1 {
+		t.Errorf("it rang %v", rang)
 	}
 }

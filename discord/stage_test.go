@@ -3,10 +3,13 @@ package discord
 import (
 	"bytes"
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -14,7 +17,6 @@ import (
 
 	"ollimbot/core"
 	"ollimbot/core/agent"
-	"ollimbot/core/agent/script"
 	"ollimbot/core/base/testkit"
 	"ollimbot/core/command"
 	"ollimbot/core/storage/config"
@@ -58,15 +60,6 @@ type stage struct {
 	pace *tuning // nil is quick
 }
 
-// quick are paces that make tests short: those of Discord are tested where they
-// are kept.
-func quick() tuning {
-	return tuning{
-		line:  stream.NewLine(time.Millisecond, 20*time.Millisecond),
-		hurry: 100,
-	}
-}
-
 func newStage(t testing.TB, o discordtest.Options) *stage {
 	t.Helper()
 	o.Token = secret
@@ -106,7 +99,7 @@ func (st *stage) write(rel, text string) {
 // surface makes the surface alone.
 func (st *stage) surface(o Options) *Discord {
 	st.t.Helper()
-	pace := quick()
+	pace := tuning{line: stream.NewLine(time.Millisecond, 20*time.Millisecond), hurry: 100} // Discord's are tested where they are kept
 	if st.pace != nil {
 		pace = *st.pace
 	}
@@ -115,23 +108,6 @@ func (st *stage) surface(o Options) *Discord {
 	testkit.Must(st.t, err)
 	st.d = d
 	return d
-}
-
-// live starts the bot with the script engine. It ends with the test, or with
-// stop.
-func (st *stage) live() {
-	st.t.Helper()
-	st.liveAs(st.options())
-}
-
-func (st *stage) liveAs(o Options) {
-	st.t.Helper()
-	st.liveOn(o, script.New(script.Options{}))
-}
-
-func (st *stage) liveWith(engine agent.Engine) {
-	st.t.Helper()
-	st.liveOn(st.options(), engine)
 }
 
 func (st *stage) liveOn(o Options, engine agent.Engine) {
@@ -144,15 +120,6 @@ func (st *stage) liveOn(o Options, engine agent.Engine) {
 	testkit.Must(st.t, err)
 	st.bot = bot
 	st.run(bot.Run)
-}
-
-// alone starts the surface with a stub for a bot.
-func (st *stage) alone(bot core.Intake) { st.aloneWith(st.options(), bot) }
-
-func (st *stage) aloneWith(o Options, bot core.Intake) {
-	st.t.Helper()
-	d := st.surface(o)
-	st.run(func(ctx context.Context) error { return d.Run(ctx, bot) })
 }
 
 func (st *stage) run(f func(context.Context) error) {
@@ -172,28 +139,6 @@ func (st *stage) run(f func(context.Context) error) {
 		})
 	}
 	st.t.Cleanup(st.stop)
-}
-
-// up waits until the bot is there.
-func (st *stage) up() {
-	st.t.Helper()
-	st.s.Wait(st.t, "the greeting", func(f discordtest.State) bool { return f.Said(st.s.Bot(), "is here") && len(f.Commands) > 0 })
-}
-
-// says waits until the bot has said something, and gives that message.
-func (st *stage) says(text string) *discordtest.Message {
-	st.t.Helper()
-	state := st.s.Wait(st.t, "the bot saying "+text, func(f discordtest.State) bool { return st.find(f, text) != nil })
-	return st.find(state, text)
-}
-
-func (st *stage) find(f discordtest.State, text string) *discordtest.Message {
-	for _, m := range f.Sent(st.s.Bot()) {
-		if strings.Contains(m.Content, text) || len(m.Embeds) > 0 && strings.Contains(m.Embeds[0].Title+m.Embeds[0].Description, text) {
-			return m
-		}
-	}
-	return nil
 }
 
 // play is a message that the script engine plays.
@@ -267,7 +212,7 @@ func (b *stub) all() []command.Value {
 }
 
 // wait waits until so many things were asked.
-func (b *stub) wait(t *testing.T, n int) []command.Value {
+func (b *stub) wait(t testing.TB, n int) []command.Value {
 	t.Helper()
 	over := time.NewTimer(2 * time.Minute) // with the race detector on a busy machine
 	defer over.Stop()
@@ -286,24 +231,6 @@ func (b *stub) wait(t *testing.T, n int) []command.Value {
 	}
 }
 
-// atHome runs a bot with the script engine beside the test's others, and gives its user.
-func atHome(t *testing.T) (*stage, *discordtest.Person) {
-	t.Helper()
-	t.Parallel()
-	st := newStage(t, discordtest.Options{})
-	st.live()
-	st.up()
-	return st, st.s.User()
-}
-
-// again ends the bot, if it runs, and starts the next one.
-func (st *stage) again() {
-	st.t.Helper()
-	st.stop()
-	st.live()
-	st.s.Wait(st.t, "the second session", func(f discordtest.State) bool { return len(f.Identifies) == 2 })
-}
-
 // do carries out a command of the dashboard, which must succeed.
 func (st *stage) do(c command.Value) command.Outcome {
 	st.t.Helper()
@@ -312,21 +239,79 @@ func (st *stage) do(c command.Value) command.Outcome {
 	return out
 }
 
-// press clicks the button of a card that has these words.
-func (st *stage) press(card *discordtest.Message, label string) discordtest.Interaction {
+var png = []byte("\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR\x00\x00\x00\x01\x00\x00\x00\x01\x08\x06\x00\x00\x00\x1f\x15\xc4\x89")
+
+// age makes what the bot remembers of its messages older.
+func (st *stage) age(d time.Duration) {
 	st.t.Helper()
-	return st.s.User().Click(card.ID, button(card, label))
+	var list []map[string]json.RawMessage // ids are larger than a float holds
+	if found, err := st.dir.ReadJSON("state/fork_messages.json", &list); err != nil || !found || len(list) == 0 {
+		st.t.Fatalf("%v, %v, %v", list, found, err)
+	}
+	for _, m := range list {
+		ts, err := strconv.ParseFloat(string(m["ts"]), 64)
+		testkit.Must(st.t, err)
+		m["ts"] = json.RawMessage(strconv.FormatFloat(ts-d.Seconds(), 'f', 6, 64))
+	}
+	testkit.Must(st.t, st.dir.WriteJSON("state/fork_messages.json", list))
 }
 
-// settled waits until a card has no buttons.
-func (st *stage) settled(card *discordtest.Message) discordtest.State {
-	st.t.Helper()
-	return st.s.Wait(st.t, "the buttons to go", func(f discordtest.State) bool { return len(f.Message(card.ID).Buttons) == 0 })
+// await waits until the bot is as expected.
+func (p *player) await(ok func(core.Snapshot) bool) core.Snapshot {
+	p.t.Helper()
+	over := time.NewTimer(2 * time.Minute)
+	defer over.Stop()
+	v := p.stage.bot.Viewer(true)
+	defer v.Close()
+	for {
+		if s := p.stage.bot.Snapshot(); ok(s) {
+			return s
+		}
+		select {
+		case <-v.Changed():
+		case <-over.C:
+			p.t.Fatalf("in vain: %s\n%s", p.line, p.s.State())
+		}
+	}
 }
 
-// status asks for the card of that name.
-func (st *stage) status() *discordtest.Message {
+// killed ends the bot as a power failure does: Discord hears nothing of it.
+func (st *stage) killed() {
 	st.t.Helper()
-	st.s.User().Slash("status")
-	return st.says("Status")
+	var before file
+	_, err := st.dir.PeekJSON(stateFile, &before)
+	testkit.Must(st.t, err)
+	lift := st.s.Fault(discordtest.Match{PathPrefix: "/channels", Times: -1}, discordtest.Plan{Status: 403, Body: `{"message":"x","code":50001}`})
+	st.stop()
+	lift()
+	testkit.Must(st.t, st.dir.WriteJSON(stateFile, before))
 }
+
+// made are the reminders whose file name contains a word.
+func (st *stage) made(word string) (paths []string) {
+	for _, r := range st.bot.Index().Set().RemindersByTime() {
+		if strings.Contains(r.Path, word) {
+			paths = append(paths, r.Path)
+		}
+	}
+	return paths
+}
+
+// loggedOut is an engine without a login.
+type loggedOut struct {
+	agent.Engine
+	code chan string
+}
+
+func (loggedOut) Open(context.Context, agent.SessionOptions) (agent.Session, error) {
+	return nil, errors.New("not logged in")
+}
+
+func (loggedOut) Status() agent.Status {
+	return agent.Status{LoginNeeded: true, Problem: "not logged in"}
+}
+func (loggedOut) OnChange(func()) {}
+func (loggedOut) Login(context.Context) (url string, err error) {
+	return "https://login.example/1", nil
+}
+func (l loggedOut) Finish(_ context.Context, code string) error { l.code <- code; return nil }
