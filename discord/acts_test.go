@@ -74,7 +74,7 @@ func duration(p *player, arg string) time.Duration {
 // next is what the stub was asked next.
 func (p *player) next() string {
 	p.heard++
-	return p.spoken(p.ears.wait(p.t, p.heard)[p.heard-1])
+	return spoken(p.asked(p.heard)[p.heard-1], p.named)
 }
 
 // since are the requests since the step "from here".
@@ -89,10 +89,10 @@ var acts = map[string]func(*player, string){
 	"begin":     func(p *player, _ string) { p.begin() }, // without waiting for it
 	"connected": func(*player, string) {},
 	"arrives":   func(p *player, _ string) { p.arrives(1) },
-	"stop":      func(p *player, _ string) { p.stage.stop() },
+	"stop":      func(p *player, _ string) { p.stop() },
 	"kill":      func(p *player, _ string) { p.killed() },
 	"start":     func(p *player, _ string) { p.again() },
-	"restart":   func(p *player, _ string) { p.stage.stop(); p.again() },
+	"restart":   func(p *player, _ string) { p.stop(); p.again() },
 	"age":       func(p *player, d string) { p.age(duration(p, d)) },
 	"advance":   func(p *player, d string) { p.s.Advance(duration(p, d)) },
 
@@ -374,7 +374,7 @@ var acts = map[string]func(*player, string){
 		}
 	},
 	"typing": func(p *player, _ string) {
-		p.check(p.s.State().Count("POST", "/channels/*/typing") > 0, "it did not type")
+		p.check(p.since(p.s.State()).Count("POST", "/channels/*/typing") > 0, "it did not type")
 	},
 
 	// The stub, and the surface around it.
@@ -441,9 +441,9 @@ var acts = map[string]func(*player, string){
 	},
 	"warned": func(p *player, _ string) { p.polls(func() bool { return p.d.status.standing().Lead == textRival }) }, // of a rival
 	"log": func(p *player, text string) {
-		p.polls(func() bool { return strings.Contains(p.stage.log.String(), text) })
+		p.polls(func() bool { return p.logged(text) > 0 })
 	},
-	"logs": counts(func(p *player, text string) int { return strings.Count(p.stage.log.String(), text) }),
+	"logs": counts(func(p *player, text string) int { return p.logged(text) }),
 
 	// The bot.
 	"do":      func(p *player, line string) { p.do(command.Slash{Line: line}) },
@@ -456,14 +456,14 @@ var acts = map[string]func(*player, string){
 	"capacity": func(p *player, arg string) { n := number(arg); p.do(command.SetBudget{Capacity: &n}) },
 	"now":      func(p *player, arg string) { p.await(func(s core.Snapshot) bool { return p.lacks(s, arg) == "" }) }, // facts, as "busy=false | tokens=4"
 	"still": func(p *player, arg string) { // facts, without waiting
-		why := p.lacks(p.stage.bot.Snapshot(), arg)
+		why := p.lacks(p.bot.Snapshot(), arg)
 		p.check(why == "", "%s", why)
 	},
 	"code": func(p *player, want string) { got := <-p.engine.(loggedOut).code; p.check(got == want, "%s", got) }, // of a login
 	"fires": func(p *player, arg string) { // ID RUNS: starts a task, whose runs are then so many
 		id, runs, _ := strings.Cut(arg, " ")
 		p.await(func(core.Snapshot) bool { // the run before may still be ending
-			_, err := p.stage.bot.Do(context.Background(), command.FireNow{ID: id})
+			_, err := p.bot.Do(context.Background(), command.FireNow{ID: id})
 			return err == nil
 		})
 		p.await(func(s core.Snapshot) bool {
@@ -491,7 +491,7 @@ var acts = map[string]func(*player, string){
 	},
 	"chats": func(p *player, last string) { // the user's last messages are one after another in the chat
 		var got []string
-		for _, e := range p.stage.bot.Snapshot().Chat {
+		for _, e := range p.bot.Snapshot().Chat {
 			if e.Role == "you" {
 				got = append(got, e.Text)
 			}
@@ -500,7 +500,7 @@ var acts = map[string]func(*player, string){
 		p.check(len(got) >= n && slices.Equal(got[len(got)-n:], p.texts[len(p.texts)-n:]), "%q", got)
 	},
 	"dashboard": func(p *player, text string) { // has no buttons on the card with these words
-		for _, e := range p.stage.bot.Snapshot().Chat {
+		for _, e := range p.bot.Snapshot().Chat {
 			p.check(e.Embed == nil || !strings.Contains(e.Embed.Description, text) || len(e.Embed.Buttons) == 0, "%+v", e.Embed)
 		}
 	},
@@ -561,7 +561,7 @@ func (p *player) lacks(s core.Snapshot, facts string) (why string) {
 	if n := len(s.Chat); n > 0 {
 		last = string(s.Chat[n-1].Role)
 	}
-	r := p.stage.bot.Runtime()
+	r := p.bot.Runtime()
 	quiet, err := config.ShowOne(r, "quiet_hours")
 	testkit.Must(p.t, err)
 	have := map[string]any{

@@ -1,7 +1,6 @@
 package discord
 
 import (
-	"context"
 	"fmt"
 	"testing"
 	"time"
@@ -16,7 +15,7 @@ import (
 // Discord and an engine that answer at once, and without Discord's pace.
 func BenchmarkABacklogOf1000Messages(b *testing.B) {
 	measures(b, "ms/backlog", func() (*player, string) {
-		p := &player{t: b}
+		p := newPlayer(b)
 		p.plays("given no contract ⇒ me ▸ say hello ⇒ and hello ⇒ stop ⇒ several 999 part # of the night, which had many parts of about this length")
 		p.plays("me ▸ say I have read all of it.")
 		return p, "begin ⇒ and I have read all of it."
@@ -43,7 +42,8 @@ func BenchmarkTheFirstSentence(b *testing.B) {
 	for name, pace := range map[string]float64{"at once": 0, "as a model writes": 1} {
 		b.Run(name, func(b *testing.B) {
 			measures(b, "ms/sentence", func() (*player, string) {
-				p := &player{t: b, engine: script.New(script.Options{Pace: pace})}
+				p := newPlayer(b)
+				p.engine = script.New(script.Options{Pace: pace})
 				p.plays("given no contract ⇒ given Discord's pace ⇒ connected")
 				<-time.After(stream.SendEvery) // the greeting has just used the line
 				return p, "me ▸ say Your dentist appointment is on Tuesday at nine o'clock. Shall I remind you on Monday? There is time to walk. ⇒ and nine o'clock."
@@ -52,29 +52,13 @@ func BenchmarkTheFirstSentence(b *testing.B) {
 	}
 }
 
-// BenchmarkBesideAHangingTranscriber measures how long a message of the user waits for its answer after a voice message
-// whose transcription hangs.
-func BenchmarkBesideAHangingTranscriber(b *testing.B) {
-	measures(b, "ms/answer", func() (*player, string) {
-		p := &player{t: b}
-		p.given = append(p.given, func(o *Options) {
-			o.Transcribe = func(ctx context.Context, _ []byte) (string, error) {
-				<-ctx.Done()
-				return "", ctx.Err()
-			}
-		})
-		p.plays("given no contract ⇒ speak")
-		return p, "me ▸ say It is on the list. ⇒ and It is on the list."
-	})
-}
-
 // BenchmarkAnAnswerReachesTheOtherPlace measures how long an answer that is given in the dashboard
 // takes to the edit of its card, and one that is given on the phone to the snapshot, at the pace
 // that users have.
 func BenchmarkAnAnswerReachesTheOtherPlace(b *testing.B) {
 	for name, end := range map[string]string{"dashboard to card": "decide deny ⇒ buttons -", "phone to dashboard": "press Deny ⇒ now approvals=0"} {
 		b.Run(name, func(b *testing.B) {
-			p := &player{t: b}
+			p := newPlayer(b)
 			p.plays("given no contract ⇒ given Discord's pace ⇒ do /permissions default")
 			var took time.Duration
 			for i := 0; b.Loop(); i++ {

@@ -1,6 +1,8 @@
 package discord
 
 import (
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -63,43 +65,35 @@ func TestACheckOfAGoodTokenSaysNothingToAnyone(t *testing.T) {
 func TestACheckNamesWhatIsWrongAndTheNextStep(t *testing.T) {
 	testkit.Alone(t)
 	t.Parallel()
+	const app = `fault * /applications/@me all page {"id":"1","name":"x","owner":{"id":"5"},"integration_types_config":{"%d":{}}}`
 	for _, tt := range []struct {
-		name   string
-		token  config.Secret
-		match  discordtest.Match
-		plan   discordtest.Plan
-		starts int
-		want   []string
+		name, fault string
+		token       config.Secret
+		starts      int
+		finding     string
+		next        string
 	}{
-		{name: "token", token: "wrong", want: []string{"Discord does not know this token", "Reset Token"}},
-		{name: "network", match: discordtest.Match{PathPrefix: "/users/@me", Times: -1}, plan: discordtest.Broken(503), want: []string{"could not be checked", "try again"}},
-		{name: "owner", match: discordtest.Match{PathPrefix: "/users/@me/channels", Times: -1}, plan: discordtest.Refused(403, 50278), want: []string{"may not write", "private server"}},
-		{
-			name: "installation", match: discordtest.Match{PathPrefix: "/applications/@me", Times: -1},
-			plan: discordtest.Plan{Status: 200, Body: `{"id":"1","name":"x","owner":{"id":"5"},"integration_types_config":{"0":{}}}`},
-			want: []string{"users cannot install its commands", "tick User Install"},
-		},
-		{
-			name: "servers", match: discordtest.Match{PathPrefix: "/applications/@me", Times: -1},
-			plan: discordtest.Plan{Status: 200, Body: `{"id":"1","name":"x","owner":{"id":"5"},"integration_types_config":{"1":{}}}`},
-			want: []string{"cannot be added to a server", "tick Guild Install"},
-		},
-		{name: "starts", starts: 3, want: []string{"only 3 of the day's", "wait"}},
+		{name: "token", token: "wrong", finding: "Discord does not know this token", next: "Reset Token"},
+		{name: "network", fault: "fault * /users/@me all broken 503", finding: "the token could not be checked: …", next: "try again"},
+		{name: "shut out", fault: "fault * /users/@me/channels all refused 403 50278", finding: "the bot may not write to its owner", next: "private server"},
+		{name: "no such owner", fault: "fault * /users/@me/channels all refused 400 50033", finding: "no user has the owner's ID", next: "OLLIM_OWNER_ID"},
+		{name: "messages", fault: "fault * /users/@me/channels all broken 503", finding: "the direct messages with the owner could not be opened: …", next: "try again"},
+		{name: "installation", fault: fmt.Sprintf(app, 0), finding: "users cannot install its commands, so /model and the others stay hidden", next: "tick User Install"},
+		{name: "servers", fault: fmt.Sprintf(app, 1), finding: "it cannot be added to a server, …", next: "tick Guild Install"},
+		{name: "starts", starts: 3, finding: "only 3 of the day's …", next: "wait"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			s := discordtest.Start(t, discordtest.Options{Token: secret, SessionStarts: tt.starts})
-			if tt.plan.Status != 0 {
-				s.Fault(tt.match, tt.plan)
-			}
-			r, text := inspect(t, s, CheckOptions{Token: tt.token})
-			if r.OK() {
-				t.Error("all is well, it says")
-			}
-			for _, want := range tt.want {
-				if !strings.Contains(text, want) {
-					t.Errorf("no %q in\n%s", want, text)
-				}
+			p := newPlayer(t)
+			p.server.SessionStarts = tt.starts
+			p.prepare()
+			p.plays(tt.fault)
+			begin, open := strings.CutSuffix(tt.finding, "…")
+			r, text := inspect(t, p.s, CheckOptions{Token: tt.token})
+			if r.OK() || !slices.ContainsFunc(r.Findings, func(f Finding) bool {
+				return (f.Text == tt.finding || open && strings.HasPrefix(f.Text, begin)) && strings.Contains(f.Next, tt.next)
+			}) {
+				t.Errorf("%v, %s", r.OK(), text)
 			}
 		})
 	}

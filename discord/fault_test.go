@@ -26,12 +26,12 @@ import (
 )
 
 // ends runs the surface until it gives up, and gives its error.
-func ends(t *testing.T, st *stage, o Options) error {
+func ends(t *testing.T, p *player, o Options) error {
 	t.Helper()
-	d := st.surface(o)
+	d := p.surface(o)
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
-	err := d.Run(ctx, newStub(nil))
+	err := d.Run(ctx, new(stub))
 	if ctx.Err() != nil {
 		t.Fatalf("it did not end: %+v", d.Status())
 	}
@@ -72,16 +72,17 @@ func TestASurfaceThatCannotWorkEndsWithTheCure(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			st := newStage(t, discordtest.Options{})
-			o := st.options()
+			p := newPlayer(t)
+			p.prepare()
+			o := p.options()
 			o.Token, o.OwnerID = cmp.Or(tt.token, o.Token), string(tt.owner)
 			if tt.path != "" {
-				st.s.Fault(discordtest.Match{PathPrefix: tt.path, Times: -1}, tt.plan)
+				p.s.Fault(discordtest.Match{PathPrefix: tt.path, Times: -1}, tt.plan)
 			}
-			if err := ends(t, st, o); !strings.Contains(err.Error(), tt.want) {
+			if err := ends(t, p, o); !strings.Contains(err.Error(), tt.want) {
 				t.Error(err)
 			}
-			if n := len(st.s.State().Requests); tt.requests > 0 && n != tt.requests {
+			if n := len(p.s.State().Requests); tt.requests > 0 && n != tt.requests {
 				t.Errorf("%d requests", n)
 			}
 		})
@@ -99,13 +100,14 @@ func TestAnOwnerHasANumber(t *testing.T) {
 func TestATokenThatIsResetWhileRunningStopsEverything(t *testing.T) {
 	testkit.Alone(t)
 	t.Parallel()
-	st := newStage(t, discordtest.Options{})
-	d := st.surface(st.options())
+	p := newPlayer(t)
+	p.prepare()
+	d := p.surface(p.options())
 	done := make(chan error, 1)
-	var bot core.Intake = newStub(nil)
+	var bot core.Intake = new(stub)
 	go func() { done <- d.Run(t.Context(), bot) }()
-	(&player{t: t, stage: st}).arrives(1)
-	st.s.ResetToken("another")
+	p.arrives(1)
+	p.s.ResetToken("another")
 	d.Small("are you there?", true) // the gateway does not notice; this does
 	if err := <-done; !errors.Is(err, rest.ErrAuth) {
 		t.Error(err)
@@ -113,12 +115,16 @@ func TestATokenThatIsResetWhileRunningStopsEverything(t *testing.T) {
 	if s := d.Status(); !strings.HasPrefix(s.State, "stopped: the bot's token was refused") {
 		t.Errorf("%+v", s)
 	}
+	before := len(p.s.State().Requests)
+	if d.Farewell(t.Context()); len(p.s.State().Requests) > before {
+		t.Error("it says goodbye with a token that is refused")
+	}
 }
 
 func TestAPostIsPaidOnceAndOnlyWhereItCanBeSent(t *testing.T) {
 	testkit.Alone(t)
 	t.Parallel()
-	p := &player{t: t}
+	p := newPlayer(t)
 	p.plays("stub\n connected")
 	paid := 0
 	pay := func() error { paid++; return nil }
@@ -127,28 +133,18 @@ func TestAPostIsPaidOnceAndOnlyWhereItCanBeSent(t *testing.T) {
 	if _, err := p.d.Post(t.Context(), post.Post{Nonce: "p1", Text: long, Before: pay}); err != nil || paid != 1 {
 		t.Errorf("paid %d times, %v", paid, err)
 	}
-	if _, err := p.d.Post(t.Context(), post.Post{Nonce: "p2", Text: "x", Files: []string{"/no/such/file"}, Before: pay}); err == nil || paid != 1 {
-		t.Errorf("a file that is gone: paid %d times, %v", paid, err)
-	}
 	broke := errors.New("no token is left")
 	_, err := p.d.Post(t.Context(), post.Post{Nonce: "p3", Text: "for nothing", Before: func() error { return broke }})
 	if !errors.Is(err, broke) || errors.Is(err, post.ErrUnknown) || p.newest(p.s.State(), "for nothing") != nil {
 		t.Errorf("what is not paid: %v", err)
 	}
-}
 
-func TestAFileThatIsTooLargeIsASentence(t *testing.T) {
-	testkit.Alone(t)
-	t.Parallel()
-	p := &player{t: t}
-	p.plays("stub\n connected")
 	path := filepath.Join(t.TempDir(), "film.mp4")
 	testkit.Must(t, os.WriteFile(path, make([]byte, maxUpload+1), 0o600))
-	if _, err := p.d.Post(t.Context(), post.Post{Text: "look", Files: []string{path}}); err == nil || !strings.Contains(err.Error(), "film.mp4 has 10.0 MB") {
-		t.Error(err)
-	}
-	if _, err := p.d.Post(t.Context(), post.Post{Text: "look", Files: []string{path + "x"}}); err == nil || !strings.Contains(err.Error(), "film.mp4x can no longer be read") {
-		t.Error(err)
+	for file, why := range map[string]string{path: "film.mp4 has 10.0 MB", path + "x": "film.mp4x can no longer be read"} {
+		if _, err := p.d.Post(t.Context(), post.Post{Text: "look", Files: []string{file}, Before: pay}); err == nil || !strings.Contains(err.Error(), why) || paid != 1 {
+			t.Errorf("%s: paid %d times, %v", file, paid, err)
+		}
 	}
 	testkit.Must(t, os.Truncate(path, 5))
 	if _, err := p.d.Post(t.Context(), post.Post{Text: "look", Files: []string{path}}); err != nil {

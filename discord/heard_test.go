@@ -12,12 +12,9 @@ func TestOnlyTheOwnerIsHeardAndOnlyInPrivate(t *testing.T) {
 	tell(t,
 		story{"what others write, and what is written elsewhere, does not reach the bot", `
 			stub ⇒ me first ⇒ stranger let me in ⇒ other ✅ ⇒ server on a server ⇒ stranger reacts ✅ ⇒ stranger /clear ⇒ bot not authorized. ⇒ private
-			answered 4 0
-			me last ⇒ hears first ⇒ hears last`},
-		story{"a stranger's click is refused", `
-			stub ⇒ card Card: Away act:dismiss:_ ⇒ stranger forges Away ⇒ and not authorized.`},
-		story{"a command on a server is refused", `
-			stub ⇒ server /clear ⇒ and only in our direct messages.`},
+			answered 4 0 ⇒ me last ⇒ hears first ⇒ hears last`},
+		story{"a stranger's click is refused", `stub ⇒ card Card: Away act:dismiss:_ ⇒ stranger forges Away ⇒ and not authorized.`},
+		story{"a command on a server is refused", `stub ⇒ server /clear ⇒ and only in our direct messages.`},
 		story{"events that are no messages break nothing", `
 			stub ⇒ me first ⇒ dispatch MESSAGE_CREATE {} ⇒ dispatch MESSAGE_CREATE {"id":"","channel_id":"","author":null}
 			dispatch MESSAGE_CREATE {"id":"5","channel_id":"6"} ⇒ dispatch MESSAGE_CREATE {"id":5,"channel_id":[],"author":"x"}
@@ -27,43 +24,32 @@ func TestOnlyTheOwnerIsHeardAndOnlyInPrivate(t *testing.T) {
 			dispatch MESSAGE_REACTION_ADD {"id":5,"channel_id":[],"author":"x"}
 			dispatch MESSAGE_REACTION_ADD {"id":"9","channel_id":"$channel","author":null,"content":"nobody"} ⇒ dispatch SOMETHING_NEW {"id":"5"} ⇒ me last
 			hears first ⇒ hears last`},
-		story{"the owner of a team is the owner", `
-			given a team ⇒ stub ⇒ me hello ⇒ hears hello`},
-		story{"a remembered channel that is gone is opened again", `
-			stub ⇒ file state/discord.json {"app":"$bot","owner":"$owner","channel":"424242"} ⇒ me hello ⇒ hears hello`},
-		story{"a ruined memory is set aside", `
-			stub ⇒ file state/discord.json {"app":[] ⇒ me hello ⇒ hears hello ⇒ files 1 state/discord.json.corrupt-*`},
+		story{"the owner of a team is the owner", `given a team ⇒ stub ⇒ me hello ⇒ hears hello`},
+		story{"a remembered channel that is gone is opened again", `stub ⇒ file state/discord.json {"app":"$bot","owner":"$owner","channel":"424242"} ⇒ me hello ⇒ hears hello`},
+		story{"a ruined memory is set aside", `stub ⇒ file state/discord.json {"app":[] ⇒ me hello ⇒ hears hello ⇒ files 1 state/discord.json.corrupt-*`},
 		story{"the user who has to write first opens the direct messages by that", `
 			stub ⇒ fault * /users/@me/channels all refused 403 50278 ⇒ begin ⇒ status down unblock the bot, or share a server
 			post p1 x => shut out ⇒ outside unblock the bot ⇒ logs 1 the user cannot be reached in Discord ⇒ log Privacy Settings
-			stranger I am the owner ⇒ me hello ⇒ lift ⇒ hears hello
-			post p2 and now? ⇒ status ok up ⇒ outside -`},
+			stranger I am the owner ⇒ me hello ⇒ lift ⇒ hears hello ⇒ post p2 and now? ⇒ status ok up ⇒ outside -`},
 		story{"a code of a login never reaches the agent, the log or the user's eyes", `
 			given a login ⇒ stub login bad: error the code bad1#state is not right ⇒ me hello ⇒ me ␣␣good-1_x#state-2␣␣ ⇒ me bad1#state ⇒ me no code # at all
 			hears hello ⇒ hears login good-1_x#state-2 ⇒ hears login bad1#state ⇒ hears no code # at all ⇒ bot the login did not work ⇒ lacks bad1
-			buttons Log in ⇒ logs 0 bad1
-			stop ⇒ forget received ⇒ given no login ⇒ start ⇒ hears no code # at all`})
+			buttons Log in ⇒ logs 0 bad1 ⇒ stop ⇒ forget received ⇒ given no login ⇒ start ⇒ hears no code # at all`})
 }
 
 // What the user sends is heard once, in order, and as it was written.
 func TestEachMessageIsHeardOnceInOrderAndAsItWasWritten(t *testing.T) {
 	testkit.Alone(t)
 	tell(t,
-		story{"emoji without end and nothing at all are messages", `
-			stub ⇒ me 4000×(👩‍🚀) ⇒ me ⇒ hears 4000×(👩‍🚀)
-			hears`},
+		story{"emoji without end and nothing at all are messages", `stub ⇒ me 4000×(👩‍🚀) ⇒ me ⇒ hears 4000×(👩‍🚀) ⇒ hears`},
 		story{"forwarded messages and stickers are heard, also later, and notices are not", `
 			given no contract ⇒ stub ⇒ forward The train leaves at nine. ⇒ send {"type":6} ⇒ send {"type":3,"call":{"participants":[],"ended_timestamp":null}}
 			send {"sticker_items":[{"id":"7","name":"Wave","format_type":1}]} ⇒ hears [forwarded message]⏎The train leaves at nine. (a forwarded message)
-			hears [sticker: Wave]
-			stop ⇒ send {"type":6} ⇒ send {"sticker_items":[{"id":"7","name":"Nod","format_type":1}]} ⇒ start ⇒ hears [sticker: Nod]`},
+			hears [sticker: Wave] ⇒ stop ⇒ send {"type":6} ⇒ send {"sticker_items":[{"id":"7","name":"Nod","format_type":1}]} ⇒ start ⇒ hears [sticker: Nod]`},
 		story{"what the user edits and deletes while it waits is heard as it became", `
-			stub first: hold ⇒ me first ⇒ name one ⇒ hears first
-			me secnd ⇒ name two
-			me my password ⇒ name three
+			stub first: hold ⇒ me first ⇒ name one ⇒ hears first ⇒ me secnd ⇒ name two ⇒ me my password ⇒ name three
 			edit two second ⇒ delete three ⇒ edit one the very first ⇒ me last ⇒ /cost ⇒ hears /cost
-			release ⇒ hears edit one: the very first ⇒ hears second … ⇒ alone last
-			delete two ⇒ hears edit two: gone`},
+			release ⇒ hears edit one: the very first ⇒ hears second … ⇒ alone last ⇒ delete two ⇒ hears edit two: gone`},
 		// P9: a number that Discord wrote as text cost a message, and the user did not know.
 		story{"an odd author costs no message, and the user learns of one that cannot be read", `
 			given no contract ⇒ stub ⇒ send {"content":"live","author":{"id":"$owner","public_flags":"0"}} ⇒ hears live
@@ -77,14 +63,12 @@ func TestEachMessageIsHeardOnceInOrderAndAsItWasWritten(t *testing.T) {
 		story{"messages that the bot refuses are marked, and the reason is said", `
 			stub *: error too many messages wait already ⇒ several 5 # ⇒ hears 0 ⇒ hears 1 ⇒ hears 2 ⇒ hears 3 ⇒ hears 4 ⇒ and too many messages wait
 			me x ⇒ hears x ⇒ marks ❌`},
-		// S39
 		story{"a message whose answer Discord refuses is not done", `
-			stub hello: write Hello there. ⇒ connected ⇒ fault POST /channels/*/messages all refused 403 50001 ⇒ me hello ⇒ hears hello ⇒ marks ❌`},
+			stub hello: write Hello there. ⇒ connected ⇒ fault POST /channels/*/messages all refused 403 50001 ⇒ me hello ⇒ hears hello ⇒ marks ❌`}, // S39
 		story{"below its name the bot says that it is muted, and then busy", `
 			stub ⇒ world muted ⇒ begin ⇒ shows pings are muted until 07:30 ⇒ shows "status":"idle" ⇒ arrives
 			world busy ⇒ writes It is done. ⇒ ended ⇒ and It is done. ⇒ shows your DMs (busy with one)`},
-		story{"below its name the bot shows the pings that are left", `
-			stub ⇒ world budget ⇒ begin ⇒ shows "type":4,"state":"3 of 5 pings left"`})
+		story{"below its name the bot shows the pings that are left", `stub ⇒ world budget ⇒ begin ⇒ shows "type":4,"state":"3 of 5 pings left"`})
 }
 
 // Messages and answers outlive the program and the network.
@@ -93,22 +77,17 @@ func TestNothingOfAConversationIsLostOrDoneTwice(t *testing.T) {
 	tell(t,
 		story{"pictures are seen, and other files saved, whatever type they declare; the end rings no more", `
 			upload ▸ say I see it. + cat.png text/plain PNG + notes.txt image/png just words ⇒ and I see it. ⇒ marks ✅ ⇒ chat you [1 image]
-			chat you downloads/notes.txt ⇒ chat you Discord ⇒ holds downloads/notes.txt just words ⇒ from here
-			stop ⇒ and going offline
-			only`}, // P12
+			chat you downloads/notes.txt ⇒ chat you Discord ⇒ holds downloads/notes.txt just words ⇒ from here ⇒ stop ⇒ and going offline ⇒ only`}, // P12
 		story{"a picture that cannot be shown is named to the user", `
 			upload ▸ say hm + cat.jpg - ` + "\xff\xd8\xff\xe0" + `broken
 			and cat.jpg was saved, but I cannot see it: it `},
-		story{"a forwarded message labels the conversation", `
-			forward ▸ say I have read it ⇒ chat bot I have read it ⇒ chat bot a forwarded message`},
+		story{"a forwarded message labels the conversation", `forward ▸ say I have read it ⇒ chat bot I have read it ⇒ chat bot a forwarded message`},
 		story{"a ping that is answered an hour later, after a restart, continues its run", `
 			reminder dddd0001 100ms: call ping_user {"message":"Water the plants?"} ; call report_updates {"message":"asked"} ⇒ bot Water the plants?
-			now ended=1 | reminders=0
-			stop ⇒ age 1h ⇒ start ⇒ reply not yet ⇒ and Forked Session ⇒ now resumed=true`},
+			now ended=1 | reminders=0 ⇒ stop ⇒ age 1h ⇒ start ⇒ reply not yet ⇒ and Forked Session ⇒ now resumed=true`},
 		story{"a reply streams to its end although the network is gone meanwhile", `
 			me ▸ say Line 0 of the story. ; wait 300ms ; say Line 1 of the story. ; wait 300ms ; say Line 2 of the story. ; wait 300ms ; say Line 3 of the story.
-			bot Line 0
-			fault * /channels all lost ⇒ down ⇒ now busy=false ⇒ now surface=down | ok=false
+			bot Line 0 ⇒ fault * /channels all lost ⇒ down ⇒ now busy=false ⇒ now surface=down | ok=false
 			lift ⇒ up ⇒ bot Line 3 ⇒ has Line 0 ⇒ said 1 Line 0 ⇒ said 1 Line 1 ⇒ said 1 Line 2 ⇒ said 1 Line 3
 			me ▸ say and on it goes ⇒ and and on it goes ⇒ now surface=up | ok=true`},
 		story{"messages of the time between are caught up with once", `
@@ -117,26 +96,22 @@ func TestNothingOfAConversationIsLostOrDoneTwice(t *testing.T) {
 			forget sessions ⇒ again MESSAGE_CREATE ⇒ me ▸ say last ⇒ and last ⇒ said 0 from before ⇒ said 1 while I was there ⇒ said 1 two of the night
 			said 1 last ⇒ said 1 is here`}, // P12
 		story{"a backlog is one turn with all of it in order, and one mark", `
-			given no contract ⇒ me ▸ say hello ⇒ and hello
-			stop ⇒ several 11 part # of the night ⇒ me ▸ say I have read all of it. ⇒ from here
-			start ⇒ and I have read all of it. ⇒ marks ✅ ⇒ count PUT /channels/*/messages/*/reactions/*/@me 2 ⇒ only is here | I have read
-			chats 12`}, // P11
+			given no contract ⇒ me ▸ say hello ⇒ and hello ⇒ stop ⇒ several 11 part # of the night ⇒ me ▸ say I have read all of it. ⇒ from here
+			start ⇒ and I have read all of it. ⇒ marks ✅ ⇒ count PUT /channels/*/messages/*/reactions/*/@me 2 ⇒ only is here | I have read ⇒ chats 12`}, // P11
 		story{"without the REST interface the status says so, and answers and marks follow in order, with few requests", `
-			given no contract ⇒ me ▸ say Ready. ⇒ and Ready. ⇒ now busy=false
-			fault * /channels all lost ⇒ from here
+			given no contract ⇒ me ▸ say Ready. ⇒ and Ready. ⇒ now busy=false ⇒ fault * /channels all lost ⇒ from here
 			me ▸ say This is the first answer. ⇒ name first ⇒ chat bot first answer ⇒ now busy=false
 			me ▸ say This is the second answer. ⇒ status down down since ⇒ reacted 12
-			lift ⇒ and first answer ⇒ and second answer ⇒ below second answer: first answer ⇒ marks ✅
-			see first ⇒ marks ✅ ⇒ status ok up`}, // D4
+			lift ⇒ and first answer ⇒ and second answer ⇒ below second answer: first answer ⇒ marks ✅ ⇒ see first ⇒ marks ✅ ⇒ status ok up`}, // D4
 		story{"a start without Discord is in the log, and in the status, until it is there", `
-			stub ⇒ down ⇒ begin ⇒ log discord cannot be reached ⇒ status down down since
-			up ⇒ arrives ⇒ log discord can be reached again ⇒ status ok up`}, // D4
+			stub ⇒ down ⇒ begin ⇒ log discord cannot be reached ⇒ status down down since ⇒ up ⇒ arrives ⇒ log discord can be reached again ⇒ status ok up`}, // D4
 		story{"an answer survives a moment in which the user cannot be reached", `
 			stub ⇒ connected ⇒ fault PATCH /channels/*/messages 1 refused 403 50007 ⇒ writes these are the first words. ⇒ bot these are the first words.
 			writes  and the last ⇒ count PATCH /channels/*/messages/* 1 ⇒ has these are the first words.`},
+		story{"eyes that cannot be removed at the end are removed at the next start", `
+			stub *: turn ⇒ me x ⇒ hears x ⇒ marks 👀 ⇒ fault DELETE /channels/*/messages/*/reactions all lost ⇒ stop ⇒ lift ⇒ start ⇒ marks -`},
 		story{"after a kill the half answer is marked, and the eyes are gone", `
-			stub *: turn ⇒ me tell me a story ⇒ hears tell me a story ⇒ marks 👀
-			writes Once upon a time ⇒ bot Once upon a time
+			stub *: turn ⇒ me tell me a story ⇒ hears tell me a story ⇒ marks 👀 ⇒ writes Once upon a time ⇒ bot Once upon a time
 			kill ⇒ start ⇒ ends Once upon a time⏎-# *cut short: the bot was ended here. ask again for the rest.* ⇒ marks -`})
 }
 
@@ -150,8 +125,7 @@ func TestAPostArrivesOnceOrSaysWhyNot(t *testing.T) {
 			fault stored ` + post + ` 1 broken 500
 			fault stored ` + post + ` 1 lost
 			fault stored ` + post + ` 1 garbled
-			post p1 Stand up, please. ⇒ said 1 Stand up
-			post p1 Stand up, please. ⇒ once`},
+			post p1 Stand up, please. ⇒ said 1 Stand up ⇒ post p1 Stand up, please. ⇒ once`},
 		story{"a post without an answer may have arrived, a refused one has not", `
 			stub ⇒ connected
 			fault stored ` + post + ` all hold frozen
@@ -159,14 +133,10 @@ func TestAPostArrivesOnceOrSaysWhyNot(t *testing.T) {
 			fault ` + post + ` all refused 403 50007
 			post p2 Sit down. => shut out`},
 		story{"a long post is one message, which is replied to, changed and deleted", `
-			stub ⇒ connected ⇒ from here
-			post long 300×(a line of the report⏎) ⇒ ends … ⇒ count POST /channels/*/messages 1
-			reply about that ⇒ hears about that (about the card)
-			rewrite short now ⇒ is short now
-			withdraw ⇒ withdraw ⇒ deleted`},
+			stub ⇒ connected ⇒ from here ⇒ post long 300×(a line of the report⏎) ⇒ ends … ⇒ count POST /channels/*/messages 1
+			reply about that ⇒ hears about that (about the card) ⇒ rewrite short now ⇒ is short now ⇒ withdraw ⇒ withdraw ⇒ deleted`},
 		story{"a user who shuts the bot out is seen in the status, until a post arrives", `
 			stub ⇒ connected
 			fault ` + post + ` all refused 403 50007
-			post p1 x => shut out ⇒ status down unblock the bot
-			lift ⇒ post p2 y ⇒ status ok up`})
+			post p1 x => shut out ⇒ status down unblock the bot ⇒ lift ⇒ post p2 y ⇒ status ok up`})
 }

@@ -1,29 +1,42 @@
 package discord
 
 import (
+	"bytes"
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/bwmarrin/discordgo"
 
+	"ollimbot/core"
 	"ollimbot/core/agent"
 	"ollimbot/core/agent/messages/dialect/dialecttest"
 	"ollimbot/core/agent/script"
 	"ollimbot/core/base/testkit"
 	"ollimbot/core/command"
+	"ollimbot/core/storage/config"
+	"ollimbot/core/storage/store"
+	"ollimbot/core/storage/store/storetest"
 	"ollimbot/core/talk/chat"
 	"ollimbot/core/talk/post"
 	"ollimbot/discord/discordtest"
 	"ollimbot/discord/stream"
 )
+
+// secret is a token that must be found in no log.
+const secret = "MTIz.c2VjcmV0.dG9rZW4"
 
 // story is what breaks, and the steps that show it: one a line, each with a verb of givens or acts. The bot starts
 // before the first act. Steps may also stand in one line, with ⇒ between them. ⏎ is a line break, 3×(a) is aaa, and ▸
@@ -37,7 +50,7 @@ func tell(t *testing.T, stories ...story) {
 	for _, s := range stories {
 		t.Run(s.name, func(t *testing.T) {
 			t.Parallel()
-			p := &player{t: t}
+			p := newPlayer(t)
 			p.plays(s.steps)
 			p.end()
 		})
@@ -50,22 +63,27 @@ type place struct {
 	window     discordtest.Interaction
 }
 
-// player plays a story.
+// player plays a story: it has a Discord, a data directory, and the bot between them.
 type player struct {
-	*stage
 	place
 	t       testing.TB
 	line    string // the step
 	server  discordtest.Options
+	s       *discordtest.Server
+	dir     *store.Dir
+	log     bytes.Buffer
+	logging sync.Mutex // guards log
 	given   []func(*Options)
-	pace    float64 // of the engine
-	paced   *tuning // Discord's; nil is quick
+	pace    tuning  // that makes tests short: Discord's is tested where it is kept
+	speed   float64 // of the engine
 	engine  agent.Engine
-	ears    *stub // nil with a real bot
-	heard   int   // of what the stub was asked
+	d       *Discord
+	bot     *core.Bot // nil with a stub
+	ears    *stub     // nil with a real bot
+	stop    func()    // nil until it has started
+	heard   int       // of what the stub was asked
 	rules   [][2]string
 	held    chan struct{} // closed by the step "release"
-	started bool
 	names   map[string]place
 	seen    map[string]string // IDs of buttons, by message and label, as they were first
 	texts   []string          // of the user
@@ -73,6 +91,60 @@ type player struct {
 	written int               // and of the bot's messages
 	posted  []post.MessageID
 	answer  chat.RemoteAnswer
+}
+
+func newPlayer(t testing.TB) *player {
+	return &player{
+		t: t, pace: tuning{line: stream.NewLine(time.Millisecond, 20*time.Millisecond), hurry: 100},
+		seen: map[string]string{}, names: map[string]place{}, held: make(chan struct{}),
+	}
+}
+
+// prepare makes what the first step needs.
+func (p *player) prepare() {
+	if p.dir != nil {
+		return
+	}
+	p.server.Token = secret
+	if p.s == nil {
+		p.s = discordtest.Start(p.t, p.server)
+	}
+	p.dir = storetest.At(p.t, filepath.Join(p.t.TempDir(), "data"))
+	p.t.Cleanup(func() {
+		if p.logged(secret) > 0 {
+			p.t.Error("the token is in the log")
+		}
+		if p.t.Failed() {
+			p.t.Logf("log:\n%s", p.log.String())
+		}
+	})
+}
+
+func (p *player) Write(line []byte) (int, error) {
+	p.logging.Lock()
+	defer p.logging.Unlock()
+	return p.log.Write(line)
+}
+
+// logged is how often the log has a text.
+func (p *player) logged(text string) int {
+	p.logging.Lock()
+	defer p.logging.Unlock()
+	return strings.Count(p.log.String(), text)
+}
+
+func (p *player) options() Options {
+	return Options{
+		Token: secret, API: p.s.URL() + "/api/v10", Version: "1.0", BotName: "olli", Dir: p.dir, Zone: time.UTC,
+		Log: slog.New(slog.NewTextHandler(p, &slog.HandlerOptions{Level: slog.LevelDebug})),
+	}
+}
+
+// write puts a file into the data directory.
+func (p *player) write(rel, text string) {
+	p.t.Helper()
+	testkit.Must(p.t, os.MkdirAll(filepath.Dir(p.dir.Path(rel)), 0o700))
+	testkit.Must(p.t, os.WriteFile(p.dir.Path(rel), []byte(text), 0o600))
 }
 
 var (
@@ -95,9 +167,8 @@ func (p *player) plays(steps string) {
 			parts := folded.FindStringSubmatch(all)
 			return strings.Repeat(parts[2], number(parts[1]))
 		}))
-		if p.stage == nil && verb != "given" {
-			p.stage = newStage(p.t, p.server)
-			p.seen, p.names, p.held = map[string]string{}, map[string]place{}, make(chan struct{})
+		if verb != "given" {
+			p.prepare()
 		}
 		switch give, do := givens[verb], acts[verb]; {
 		case give != nil:
@@ -105,7 +176,7 @@ func (p *player) plays(steps string) {
 		case do == nil:
 			p.t.Fatalf("no step %q", p.line)
 		default:
-			if !p.started && verb != "begin" {
+			if p.stop == nil && verb != "begin" {
 				p.begin()
 				p.arrives(1)
 			}
@@ -117,32 +188,29 @@ func (p *player) plays(steps string) {
 // end ends the bot, which must have been asked nothing more than the story says.
 func (p *player) end() {
 	p.t.Helper()
-	if p.started {
-		p.stage.stop()
-	}
-	if p.ears != nil {
+	if p.stop(); p.ears != nil {
 		for _, c := range p.ears.all()[p.heard:] {
-			p.t.Errorf("it also heard %q", p.spoken(c))
+			p.t.Errorf("it also heard %q", spoken(c, p.named))
 		}
 	}
 }
 
 // known puts what the story cannot know into a step.
 func (p *player) known(arg string) string {
-	if p.stage == nil || !strings.Contains(arg, "$") {
+	if p.s == nil || !strings.Contains(arg, "$") {
 		return arg
 	}
 	pairs := []string{"$bot", p.s.Bot().ID, "$owner", p.s.Owner().ID, "$card", p.card, "$mine", p.mine, "$channel", p.s.User().Channel()}
-	if p.bot != nil && p.started {
-		look := p.stage.bot.Snapshot()
+	if p.bot != nil {
+		look := p.bot.Snapshot()
 		pairs = append(pairs, "$headline", look.Headline().Text(), "$left", look.Budget.State.Left())
 		if strings.Contains(arg, "$follows") {
-			out, err := p.stage.bot.Do(p.t.Context(), command.SetConfig{Key: "daily_cap", Value: "0"})
+			out, err := p.bot.Do(p.t.Context(), command.SetConfig{Key: "daily_cap", Value: "0"})
 			p.check(err == nil && out.Follows != "", "a limit of nothing has no consequence")
 			pairs = append(pairs, "$follows", out.Follows)
 		}
 		for i, name := range []string{"$this-week", "$last-week"} {
-			r, err := p.stage.bot.Reads().Week(context.Background(), i)
+			r, err := p.bot.Reads().Week(context.Background(), i)
 			testkit.Must(p.t, err)
 			pairs = append(pairs, name, strings.Join(r.Lines(), "\n"))
 		}
@@ -150,23 +218,47 @@ func (p *player) known(arg string) string {
 	return strings.NewReplacer(pairs...).Replace(arg)
 }
 
-// begin starts the bot.
+// surface makes the surface alone.
+func (p *player) surface(o Options) *Discord {
+	p.t.Helper()
+	var err error
+	p.d, err = newTuned(o, p.pace)
+	testkit.Must(p.t, err)
+	return p.d
+}
+
+// begin starts the bot. It ends with the story, or with stop.
 func (p *player) begin() {
 	p.t.Helper()
 	o := p.options()
 	for _, give := range p.given {
 		give(&o)
 	}
-	p.started, p.stage.pace = true, p.paced
-	if p.ears != nil {
-		d := p.surface(o)
-		p.run(func(ctx context.Context) error { return d.Run(ctx, p.ears) })
-		return
+	d := p.surface(o)
+	run := func(ctx context.Context) error { return d.Run(ctx, p.ears) }
+	if p.ears == nil {
+		p.engine = cmp.Or[agent.Engine](p.engine, pen{script.New(script.Options{Pace: p.speed}), p.write})
+		var err error
+		p.bot, err = core.New(core.Options{
+			Dir: p.dir, Env: config.Env{Zone: time.UTC}, Engine: p.engine, EngineName: "script", Log: p.options().Log, Remote: d, Still: true,
+		})
+		testkit.Must(p.t, err)
+		run = p.bot.Run
 	}
-	if p.engine == nil {
-		p.engine = pen{script.New(script.Options{Pace: p.pace}), p.stage}
-	}
-	p.liveOn(o, p.engine)
+	p.run(run)
+}
+
+func (p *player) run(f func(context.Context) error) {
+	ctx, cancel := context.WithCancel(context.Background())
+	var group sync.WaitGroup
+	var ended error
+	group.Go(func() { ended = f(ctx) })
+	p.stop = sync.OnceFunc(func() {
+		cancel()
+		group.Wait()
+		p.check(ended == nil, "it ended with %v", ended)
+	})
+	p.t.Cleanup(p.stop)
 }
 
 // again starts the next one.
@@ -346,16 +438,18 @@ func pairs(arg string) (list [][2]string) {
 	return list
 }
 
-// spoken is what the bot was asked, in words.
-func (p *player) spoken(c command.Value) string {
-	named := func(key string) string {
-		for name, at := range p.names {
-			if key == at.mine || key == at.card {
-				return name
-			}
+// named is the name of the user's message or of the bot's with an ID.
+func (p *player) named(id string) string {
+	for name, at := range p.names {
+		if id == at.mine || id == at.card {
+			return name
 		}
-		return cmp.Or(map[string]string{p.card: "the card"}[key], key)
 	}
+	return cmp.Or(map[string]string{p.card: "the card"}[id], id)
+}
+
+// spoken is what the bot was asked, in words.
+func spoken(c command.Value, named func(id string) string) string {
 	switch c := c.(type) {
 	case command.Receive:
 		text := c.Text
@@ -374,7 +468,7 @@ func (p *player) spoken(c command.Value) string {
 	case command.Slash:
 		return c.Line
 	case command.Click:
-		return "click " + named(string(c.Message)) + " " + c.ID
+		return "click " + c.ID + " on " + named(string(c.Message))
 	case command.Login:
 		return "login " + c.Code
 	}
@@ -383,8 +477,9 @@ func (p *player) spoken(c command.Value) string {
 
 // replies is the stub's answer: the first of the rules whose beginning fits.
 func (p *player) replies(ctx context.Context, c command.Value) (command.Outcome, error) {
+	text := spoken(c, func(id string) string { return id })
 	for _, r := range p.rules {
-		if !strings.HasPrefix(p.spoken(c), r[0]) {
+		if !strings.HasPrefix(text, r[0]) {
 			continue
 		}
 		verb, rest, _ := strings.Cut(r[1], " ")
@@ -435,13 +530,13 @@ var givens = map[string]func(*player, string){
 		case what == "no contract": // what the story does is not in Discord's description
 			p.server.NoContract = true
 		case what == "Discord's pace":
-			p.paced = &tuning{line: stream.NewLine(stream.SendEvery, stream.EditEvery)}
+			p.pace = tuning{line: stream.NewLine(stream.SendEvery, stream.EditEvery)}
 		case what == "a team":
 			p.server.Team = true
 		case what == "logged out":
 			p.engine = loggedOut{script.New(script.Options{}), make(chan string, 1)}
 		case what == "pace":
-			p.pace, _ = strconv.ParseFloat(value, 64)
+			p.speed, _ = strconv.ParseFloat(value, 64)
 		case give == nil:
 			p.t.Fatalf("not given: %q", what)
 		}
@@ -450,7 +545,7 @@ var givens = map[string]func(*player, string){
 		}
 	},
 	"stub": func(p *player, arg string) { // plays the bot, and answers by rules: "the beginning: the answer"
-		p.ears = cmp.Or(p.ears, newStub(p.replies))
+		p.ears = cmp.Or(p.ears, &stub{answer: p.replies})
 		if about, answer, ok := strings.Cut(arg, ": "); ok {
 			p.rules = append(p.rules, [2]string{strings.TrimSuffix(about, "*"), answer})
 		}
@@ -476,7 +571,9 @@ var givens = map[string]func(*player, string){
 	"reminder": func(p *player, arg string) {
 		head, lines, _ := strings.Cut(arg, ": ")
 		id, in, _ := strings.Cut(head, " ")
-		p.reminder(id, duration(p, in), strings.Split(lines, " ; ")...)
+		const file = "---\nid: %q\nrun-at: %q\nbackground: true\ndescription: \"Task %s\"\n---\nDo it.\n\n%s\n"
+		at := time.Now().UTC().Add(duration(p, in)).Format(time.RFC3339Nano)
+		p.write("reminders/"+id+".md", fmt.Sprintf(file, id, at, id, play(strings.Split(lines, " ; ")...)))
 	},
 	"fault": func(p *player, arg string) { // METHOD PATH TIMES lost; "stored" means that the request takes effect
 		arg, stored := strings.CutPrefix(arg, "stored ")
@@ -492,3 +589,148 @@ var givens = map[string]func(*player, string){
 	"up":    func(p *player, _ string) { p.s.Up() },
 	"early": func(p *player, text string) { p.s.User().Say(played(text)) }, // before the first start
 }
+
+// await waits until the bot is as expected.
+func (p *player) await(ok func(core.Snapshot) bool) core.Snapshot {
+	p.t.Helper()
+	over := time.NewTimer(2 * time.Minute)
+	defer over.Stop()
+	v := p.bot.Viewer(true)
+	defer v.Close()
+	for {
+		if s := p.bot.Snapshot(); ok(s) {
+			return s
+		}
+		select {
+		case <-v.Changed():
+		case <-over.C:
+			p.t.Fatalf("in vain: %s\n%s", p.line, p.s.State())
+		}
+	}
+}
+
+// play is a message that the script engine plays.
+func play(lines ...string) string {
+	return "```script\n" + strings.Join(lines, "\n") + "\n```"
+}
+
+// do carries out a command of the dashboard, which must succeed.
+func (p *player) do(c command.Value) {
+	p.t.Helper()
+	_, err := p.bot.Do(p.t.Context(), c)
+	testkit.Must(p.t, err)
+}
+
+var png = []byte("\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR\x00\x00\x00\x01\x00\x00\x00\x01\x08\x06\x00\x00\x00\x1f\x15\xc4\x89")
+
+// age makes what the bot remembers of its messages older.
+func (p *player) age(d time.Duration) {
+	p.t.Helper()
+	var list []map[string]json.RawMessage // ids are larger than a float holds
+	if found, err := p.dir.ReadJSON("state/fork_messages.json", &list); err != nil || !found || len(list) == 0 {
+		p.t.Fatalf("%v, %v, %v", list, found, err)
+	}
+	for _, m := range list {
+		ts, err := strconv.ParseFloat(string(m["ts"]), 64)
+		testkit.Must(p.t, err)
+		m["ts"] = json.RawMessage(strconv.FormatFloat(ts-d.Seconds(), 'f', 6, 64))
+	}
+	testkit.Must(p.t, p.dir.WriteJSON("state/fork_messages.json", list))
+}
+
+// killed ends the bot as a power failure does: Discord hears nothing of it.
+func (p *player) killed() {
+	p.t.Helper()
+	var before file
+	_, err := p.dir.PeekJSON(stateFile, &before)
+	testkit.Must(p.t, err)
+	lift := p.s.Fault(discordtest.Match{PathPrefix: "/channels", Times: -1}, discordtest.Refused(403, 50001))
+	p.stop()
+	lift()
+	testkit.Must(p.t, p.dir.WriteJSON(stateFile, before))
+}
+
+// made are the reminders whose file name contains a word.
+func (p *player) made(word string) (paths []string) {
+	for _, r := range p.bot.Index().Set().RemindersByTime() {
+		if strings.Contains(r.Path, word) {
+			paths = append(paths, r.Path)
+		}
+	}
+	return paths
+}
+
+// stub is a bot that notes what it is asked, and answers as it is told to.
+type stub struct {
+	mu    sync.Mutex
+	asked []command.Value
+	heard string
+	shown core.Snapshot
+	// answer gives the outcome; nil is an empty one. suggest gives what could be typed; nil repeats it.
+	answer  func(context.Context, command.Value) (command.Outcome, error)
+	suggest func(typed string) []string
+}
+
+func (b *stub) Do(ctx context.Context, c command.Value) (command.Outcome, error) {
+	b.mu.Lock()
+	b.asked = append(b.asked, c)
+	if h, ok := c.(command.Receive); ok {
+		b.heard = h.Key
+	}
+	b.mu.Unlock()
+	if b.answer == nil {
+		return command.Outcome{}, nil
+	}
+	return b.answer(ctx, c)
+}
+
+func (b *stub) LastReceived(string) string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.heard
+}
+
+func (b *stub) Suggest(_, _, typed string) []string {
+	if b.suggest == nil {
+		return []string{typed}
+	}
+	return b.suggest(typed)
+}
+
+func (b *stub) Snapshot() core.Snapshot {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.shown
+}
+
+func (b *stub) all() []command.Value {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return append([]command.Value(nil), b.asked...)
+}
+
+// asked is what the stub was asked, once there is so much of it.
+func (p *player) asked(n int) []command.Value {
+	p.t.Helper()
+	p.polls(func() bool { return len(p.ears.all()) >= n })
+	return p.ears.all()
+}
+
+// loggedOut is an engine without a login.
+type loggedOut struct {
+	agent.Engine
+	code chan string
+}
+
+func (loggedOut) Open(context.Context, agent.SessionOptions) (agent.Session, error) {
+	return nil, errors.New("not logged in")
+}
+
+func (loggedOut) Status() agent.Status {
+	return agent.Status{LoginNeeded: true, Problem: "not logged in"}
+}
+func (loggedOut) OnChange(func()) {}
+func (loggedOut) Login(context.Context) (url string, err error) {
+	return "https://login.example/1", nil
+}
+func (l loggedOut) Finish(_ context.Context, code string) error { l.code <- code; return nil }

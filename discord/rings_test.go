@@ -14,23 +14,19 @@ func TestThePhoneRingsOnlyForWhatThePersonHasToSee(t *testing.T) {
 	var stories []story
 	for _, line := range []string{"the status line", "no status line"} {
 		stories = append(stories,
-			// P2
 			story{"once for each of three answers and a ping, through two restarts, with " + line, `
 			given no contract
 			given ` + line + `
 			me ▸ wait 500ms ; say Good morning. It is going to rain. ⇒ and going to rain
 			stop ⇒ reminder dddd0001 100ms: call ping_user {"message":"Water the plants?"} ⇒ start ⇒ and Water the plants?
 			me ▸ wait 500ms ; say 150×(The long story goes on and on. )The end. ⇒ and The end.
-			stop ⇒ early one of the night ⇒ early ▸ wait 500ms ; say I have read both. ⇒ start ⇒ and I have read both.
-			stop ⇒ rang 4`},
+			stop ⇒ early one of the night ⇒ early ▸ wait 500ms ; say I have read both. ⇒ start ⇒ and I have read both. ⇒ stop ⇒ rang 4`}, // P2
 			story{"for answers, pings and questions, not for edits that wait and words of the dashboard, with " + line, `
 			given no contract
 			given ` + line + `
 			tidy Tidy up. ⇒ reminder dddd0001 100ms: call ping_user {"message":"Water the plants?"} ⇒ and Water the plants?
-			me ▸ wait 500ms ; say Morning. ⇒ and Morning.
-			edits Delete it all. ⇒ and Edit of Tidy ⇒ and Written.
-			do /permissions default ⇒ me ▸ ask Bash {"command":"rm a"} ; say Done. ⇒ and Run this command?
-			decide deny ⇒ and Done.
+			me ▸ wait 500ms ; say Morning. ⇒ and Morning. ⇒ edits Delete it all. ⇒ and Edit of Tidy ⇒ and Written.
+			do /permissions default ⇒ me ▸ ask Bash {"command":"rm a"} ; say Done. ⇒ and Run this command? ⇒ decide deny ⇒ and Done.
 			typed ▸ say Typed. ⇒ and in the dashboard ⇒ exactly Typed.
 			sounds ♪ Run this command? | ♪ Morning. | ♪ Done. | ♪ Written. | ♪ Typed. | Edit of Tidy | ♪ Water | is here | in the dashboard`})
 	}
@@ -40,15 +36,13 @@ func TestThePhoneRingsOnlyForWhatThePersonHasToSee(t *testing.T) {
 func TestTheFirstThingThatThePhoneShowsAreTheWordsOfAnAnswer(t *testing.T) {
 	testkit.Alone(t)
 	tell(t,
-		// P2
 		story{"and the bot types before", `
-			me ▸ wait 500ms ; say Good morning. ⇒ and Good morning. ⇒ begins Good morning.
-			typing`},
+			me ▸ wait 500ms ; say Good morning. ⇒ and Good morning. ⇒ begins Good morning. ⇒ typing ⇒ marks ✅
+			from here ⇒ me ▸ wait 500ms ; say Good night. ⇒ and Good night. ⇒ typing`}, // P2
 		// A quiet message costs no token; what was not asked to be quiet rings.
 		story{"but a quiet message does not ring, and costs nothing", `
 			reminder dddd0001 100ms: call ping_user {"message":"The parcel has arrived.","quiet":true}
-			reminder dddd0002 2s: call ping_user {"message":"Leave now."} ⇒ bot The parcel has arrived. ⇒ silent ⇒ bot Leave now. ⇒ rings
-			now tokens=4 | free=1`})
+			reminder dddd0002 2s: call ping_user {"message":"Leave now."} ⇒ bot The parcel has arrived. ⇒ silent ⇒ bot Leave now. ⇒ rings ⇒ now tokens=4 | free=1`})
 }
 
 // D1, D6, D12: a day of 8 routines, 5 reminders, 20 chats, a failing feed, a promise, a fork, a restart and an outage
@@ -94,7 +88,7 @@ func TestAWholeDayRingsOnlyForWhatAPersonWantsToHear(t *testing.T) {
 	does("down\n me ▸ say This one was answered after the outage.\n up\n and This one was answered after the outage.")
 	chat(18-chats, `call discord_embed {"title":"The plan of the day"} ; `)
 	does("said 0 catching up\n stop")
-	p := &player{t: t}
+	p := newPlayer(t)
 	p.plays(strings.Join(steps, "\n"))
 
 	rang := map[string]int{}

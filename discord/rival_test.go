@@ -2,7 +2,6 @@ package discord
 
 import (
 	"context"
-	"path/filepath"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -13,91 +12,55 @@ import (
 	"pgregory.net/rapid"
 
 	"ollimbot/core/base/testkit"
-	"ollimbot/core/storage/store/storetest"
-	"ollimbot/discord/discordtest"
 	"ollimbot/discord/gateway"
 )
-
-// second is another program with the same token, and a data directory of its own.
-func (st *stage) second() *stage {
-	return &stage{t: st.t, s: st.s, dir: storetest.At(st.t, filepath.Join(st.t.TempDir(), "data")), log: new(scrap)}
-}
-
-// start runs the surface; foreign nonces count at once.
-func (st *stage) start(b *stub) {
-	st.t.Helper()
-	d := st.surface(st.options())
-	d.rivals.grace = 0
-	st.run(func(ctx context.Context) error {
-		_ = d.Run(ctx, b) // the second one ends with an error
-		return nil
-	})
-}
-
-// becomes waits until the surface's state is as expected, and gives it.
-func (st *stage) stands(what string, is func(Standing) bool) Standing {
-	st.t.Helper()
-	changed := make(chan struct{}, 1)
-	st.d.OnChange(func() { signal(changed) })
-	over := time.NewTimer(time.Minute)
-	defer over.Stop()
-	for {
-		if now := st.d.status.standing(); is(now) {
-			return now
-		}
-		select {
-		case <-changed:
-		case <-over.C:
-			st.t.Fatalf("not %s: %+v", what, st.d.status.standing())
-		}
-	}
-}
-
-func connected(n Standing) bool { return n.State == textUp }
 
 // P6: two programs with one token both answered everything, and nothing named the cause.
 func TestOfTwoProgramsWithOneTokenTheSecondGoesQuietAndBothNameTheCause(t *testing.T) {
 	testkit.Alone(t)
 	t.Parallel()
-	first := newStage(t, discordtest.Options{})
-	first.born = time.Now().Add(-time.Hour)
-	heard := newStub(nil)
-	first.start(heard)
-	first.stands("up", connected)
-	other := first.second()
-	deaf := newStub(nil)
-	other.start(deaf)
-	other.stands("up", connected)
-	if now := first.stands("warned", func(n Standing) bool { return n.Lead != "" }); now.OK || now.State != textRivalCure {
+	first, other := newPlayer(t), newPlayer(t)
+	first.pace.start = time.Now().Add(-time.Hour)
+	first.prepare()
+	other.s = first.s
+	for _, p := range []*player{first, other} {
+		p.plays("stub")
+		d := p.surface(p.options())
+		d.rivals.grace = 0 // foreign nonces count at once
+		p.run(func(ctx context.Context) error {
+			_ = d.Run(ctx, p.ears) // the second one ends with an error
+			return nil
+		})
+		p.polls(func() bool { return d.status.standing().State == textUp })
+	}
+	first.plays("warned")
+	if now := first.d.status.standing(); now.OK || now.State != textRivalCure {
 		t.Errorf("%+v", now)
 	}
-
 	first.d.Small("the first one speaks", true)
-	now := other.stands("quiet", func(n Standing) bool { return strings.Contains(n.State, "so this one is quiet") })
-	if now.OK || now.Lead != textRival || !strings.Contains(now.State, "stop that one and restart this one") {
+	var now Standing
+	other.polls(func() bool {
+		now = other.d.status.standing()
+		return strings.Contains(now.State, "so this one is quiet")
+	})
+	if now.OK || now.Lead != textRival || !strings.Contains(now.State, "so this one is quiet: stop that one and restart this one") {
 		t.Errorf("%+v", now)
 	}
-	other.stop()
+	other.end()
 	if kept, known := Recorded(other.dir); !known || kept.State != now.State || kept.Lead != textRival {
 		t.Errorf("recorded %+v", kept)
 	}
-	first.s.User().Say("who answers?")
-	heard.wait(t, 1)
-	if asked := deaf.all(); len(asked) > 0 {
-		t.Errorf("the second one heard %v", asked)
-	}
-	for _, one := range []*stage{first, other} {
-		if n := strings.Count(one.log.String(), "another program uses the bot's token"); n != 1 {
-			t.Errorf("the log names it %d times", n)
-		}
-	}
+	first.plays("me who answers? ⇒ hears who answers? ⇒ logs 1 another program uses the bot's token")
+	other.plays("logs 1 another program uses the bot's token")
+	other.end()
 }
 
 // P6: what the program before left behind is no other program.
 func TestANonceOfOurOwnOrOfTheProgramBeforeIsNoOtherProgram(t *testing.T) {
 	testkit.Alone(t)
-	st := newStage(t, discordtest.Options{NoContract: true})
-	d := st.surface(st.options())
+	p := newPlayer(t)
+	p.prepare()
+	d := p.surface(p.options())
 	d.rivals.sent = func(nonce string) bool { return nonce == "ours" }
 	before := newMark(d.rivals.start.Add(-time.Hour)).stamp("x")
 	d.rivals.grace = time.Hour
@@ -147,7 +110,7 @@ func TestTheStateOfTheConnectionIsOnDiskWhileTheBotRuns(t *testing.T) {
 		}
 		ctx, cancel := context.WithCancel(t.Context())
 		var running sync.WaitGroup
-		running.Go(func() { _ = d.Run(ctx, newStub(nil)) })
+		running.Go(func() { _ = d.Run(ctx, new(stub)) })
 		time.Sleep(time.Hour + time.Second) // between two looks at it
 		now, known := Recorded(d.o.Dir)
 		if text := now.Text(time.UTC); !known || now.OK || now.Since.Sub(began) > time.Minute ||
@@ -187,12 +150,12 @@ func TestASentenceOfTheStatusHasNoTime(t *testing.T) {
 func TestTheStartOfTheLastSessionIsOnDisk(t *testing.T) {
 	testkit.Alone(t)
 	t.Parallel()
-	p := &player{t: t}
+	p := newPlayer(t)
 	p.plays("stub\n connected\n stop")
 	if now, known := Recorded(p.dir); known {
 		t.Errorf("after the end %+v", now)
 	}
-	again := &state{dir: p.dir, log: p.logger()}
+	again := &state{dir: p.dir, log: p.options().Log}
 	again.load()
 	if at := again.lastStart(); time.Since(at) > time.Minute {
 		t.Errorf("the last session started at %v", at)
