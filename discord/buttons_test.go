@@ -48,6 +48,15 @@ func TestACommandIsCarriedOutOnceAndAnswered(t *testing.T) {
 		story{"with nothing to interrupt, /interrupt says so", `now busy=false ⇒ /interrupt ⇒ and there is nothing to interrupt`})
 }
 
+func TestACommandOfAnotherVersionIsNoLineAndNumbersAreNamed(t *testing.T) {
+	if line, why := slashLine("rm", nil); line != "" || why == "" {
+		t.Errorf("%q, %q", line, why)
+	}
+	if line, why := slashLine("ping-budget", map[string]any{"capacity": int64(6), "refill_rate": int64(60)}); line != "/ping-budget capacity=6 refill_rate=60" {
+		t.Errorf("%q, %q", line, why)
+	}
+}
+
 // Buttons and menus do what they say once, and those that do nothing any more say so or go.
 func TestAButtonWorksOnceAndAfterARestart(t *testing.T) {
 	testkit.Alone(t)

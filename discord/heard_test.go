@@ -105,6 +105,8 @@ func TestNothingOfAConversationIsLostOrDoneTwice(t *testing.T) {
 			lift ⇒ and first answer ⇒ and second answer ⇒ below second answer: first answer ⇒ marks ✅ ⇒ see first ⇒ marks ✅ ⇒ status ok up`}, // D4
 		story{"a start without Discord is in the log, and in the status, until it is there", `
 			stub ⇒ down ⇒ begin ⇒ log discord cannot be reached ⇒ status down down since ⇒ up ⇒ arrives ⇒ log discord can be reached again ⇒ status ok up`}, // D4
+		story{"a start while Discord fails is a start later", `
+			stub ⇒ fault * /applications/@me all broken 503 ⇒ begin ⇒ status down down since ⇒ lift ⇒ arrives ⇒ status ok up`},
 		story{"an answer survives a moment in which the user cannot be reached", `
 			stub ⇒ connected ⇒ fault PATCH /channels/*/messages 1 refused 403 50007 ⇒ writes these are the first words. ⇒ bot these are the first words.
 			writes  and the last ⇒ count PATCH /channels/*/messages/* 1 ⇒ has these are the first words.`},

@@ -348,11 +348,9 @@ func (p *player) says(text string) *discordtest.Message {
 }
 
 // becomes waits until the card is as expected.
-func (p *player) becomes(ok func(*discordtest.Message) bool) *discordtest.Message {
+func (p *player) becomes(ok func(*discordtest.Message) bool) {
 	p.t.Helper()
-	m := p.until(func(f discordtest.State) bool { m := f.Message(p.card); return m != nil && ok(m) }).Message(p.card)
-	p.shows(m)
-	return m
+	p.shows(p.until(func(f discordtest.State) bool { m := f.Message(p.card); return m != nil && ok(m) }).Message(p.card))
 }
 
 // shows makes a message the card, and remembers its buttons as they were first; no message is none.
@@ -453,6 +451,9 @@ func spoken(c command.Value, named func(id string) string) string {
 	switch c := c.(type) {
 	case command.Receive:
 		text := c.Text
+		if c.From != name {
+			text += " (from " + c.From + ")"
+		}
 		if c.Label != "" {
 			text += " (" + string(c.Label) + ")"
 		}
