@@ -42,6 +42,19 @@ func TestAMuteLastsToItsTimeOverARestartAndCanBeUndone(t *testing.T) {
 	}
 }
 
+func TestTheEndOfAMuteIsInTheZoneThatAsks(t *testing.T) {
+	d, zone := storetest.Dir(t), time.FixedZone("bot", 3600)
+	now := time.Date(2026, 11, 23, 12, 0, 0, 0, zone)
+	m := NewMute(d, slog.New(slog.DiscardHandler))
+	_, err := m.Set(now.Add(time.Hour).UTC(), now)
+	testkit.Must(t, err)
+	for name, m := range map[string]*Mute{"at once": m, "after a restart": NewMute(d, slog.New(slog.DiscardHandler))} {
+		if got := m.At(now).Format("15:04"); got != "13:00" {
+			t.Errorf("%s: until %s, want 13:00", name, got)
+		}
+	}
+}
+
 func TestAnUnreadableMuteMutesNothingAndIsKeptUntilTheNext(t *testing.T) {
 	d := storetest.Dir(t)
 	storetest.Put(t, d, muteFile, "garbage")
