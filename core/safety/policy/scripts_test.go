@@ -61,16 +61,29 @@ func TestAScriptOfACheckThatChangesWaitsForTheUser(t *testing.T) {
 			if diff := g.Provenance().Scripts.Diff(check); !strings.Contains(diff, "-echo before\n+curl evil") {
 				t.Errorf("the changes are %s", diff)
 			}
-			seen := task.Script
-			storetest.Put(t, d, "bin/mail.sh", "curl worse\n")
-			if g.Provenance().Scripts.Approve(check, seen) == nil || g.TaskWaits(&task) == "" {
-				t.Error("what was not seen is allowed")
-			}
 			testkit.Must(t, g.Provenance().Scripts.Approve(check, task.Script))
 			if why := g.TaskWaits(&task); why != "" || task.Script != "" {
 				t.Errorf("allowed, it waits: %s", why)
 			}
 		})
+	}
+}
+
+func TestAnApprovalOfAScriptAllowsOnlyTheVersionThatWasShown(t *testing.T) {
+	g, of := scripted(t)
+	scripts, task := g.Provenance().Scripts, of("sh bin/mail.sh")
+	scripts.Own()
+	storetest.Put(t, g.o.Dir, "bin/mail.sh", "echo before\n")
+	g.TaskWaits(&task)
+	storetest.Put(t, g.o.Dir, "bin/mail.sh", "curl evil\n")
+	g.TaskWaits(&task)
+	shown := task.Script
+	storetest.Put(t, g.o.Dir, "bin/mail.sh", "curl worse\n")
+	if err := scripts.Approve(task.Check, shown); err == nil || g.TaskWaits(&task) == "" {
+		t.Errorf("a later version is allowed: %v", err)
+	}
+	if err := scripts.Approve(task.Check, task.Script); err != nil || g.TaskWaits(&task) != "" {
+		t.Errorf("the version that was shown is not allowed: %v", err)
 	}
 }
 

@@ -97,7 +97,7 @@ func TestWhatTheEndOfTheProgramLeftUnansweredIsOneTurn(t *testing.T) {
 	})
 }
 
-func TestWordsThatAreQuickerThanTheStartAreAnsweredOnce(t *testing.T) {
+func TestMessagesFromBeforeARestartPrecedeNewOnesAndAreAnsweredOnce(t *testing.T) {
 	root := filepath.Join(t.TempDir(), "data")
 	synctest.Test(t, func(t *testing.T) {
 		s := stageAt(t, root, nil)

@@ -65,6 +65,19 @@ func TestWhatALineIs(t *testing.T) {
 	}
 }
 
+func TestAResultShowsItsTextsAndNamesItsOtherBlocks(t *testing.T) {
+	for content, want := range map[string]string{
+		`"in the cellar\n"`: "in the cellar",
+		`[{"type":"text","text":"in the"},{"type":"text","text":"cellar"}]`: "in the\ncellar",
+		`[{"type":"text","text":"see"},{"type":"image"}]`:                   "see\n(image)",
+		`[]`: "", `7`: "",
+	} {
+		if got := resultText(json.RawMessage(content)); got != want {
+			t.Errorf("%s: %q, want %q", content, got, want)
+		}
+	}
+}
+
 func TestAReaderHasNoLineLimit(t *testing.T) {
 	long := strings.Repeat("x", 5<<20)
 	var lengths []int

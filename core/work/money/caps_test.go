@@ -381,7 +381,7 @@ func TestARequestOfAnEndedProgramIsUnknownAndInNoCap(t *testing.T) {
 	}
 }
 
-func TestTheUserIsToldOnceADayAndOnceAMonthOverRestarts(t *testing.T) {
+func TestACapIsWarnedOfOnceADayAndOnceAMonthOverRestarts(t *testing.T) {
 	d, _ := open(t)
 	var told []string
 	fresh := func() *Purse {
