@@ -77,14 +77,18 @@ func TestAFileIsReadAgainWhenItHasChangedAndOnlyThen(t *testing.T) {
 	})
 }
 
-func TestWhatGoesWrongAgainAndAgainIsNewsOnce(t *testing.T) {
+func TestATroubleIsReportedOnceAndAgainWhenItReturns(t *testing.T) {
 	var trouble Trouble
-	for i, c := range []struct {
+	for _, c := range []struct {
+		what string
 		err  error
 		news bool
-	}{{nil, false}, {fs.ErrExist, true}, {fs.ErrExist, false}, {fs.ErrClosed, true}, {nil, false}, {fs.ErrClosed, true}} {
+	}{
+		{"no trouble", nil, false}, {"the first", fs.ErrExist, true}, {"the same again", fs.ErrExist, false},
+		{"another", fs.ErrClosed, true}, {"its end", nil, false}, {"it returns", fs.ErrClosed, true},
+	} {
 		if got := trouble.News(c.err); got != c.news {
-			t.Errorf("%d: %v is news: %v", i, c.err, got)
+			t.Errorf("%s: it is reported: %v", c.what, got)
 		}
 	}
 }

@@ -71,6 +71,22 @@ func TestARepeatingReminderIsPutOffWhileItsPingCouldNotBeSent(t *testing.T) {
 	}
 }
 
+func TestAReminderThatIsPutOffKeepsATimeThatItGotMeanwhile(t *testing.T) {
+	s := newStage(t, kettle(""))
+	s.busy = true
+	due, moved := s.due(t, "k1"), time.Date(2099, 2, 1, 9, 0, 0, 0, time.UTC)
+	_, err := s.schedule.MoveReminder("k1", func(r routines.Reminder) (routines.Move, error) {
+		return routines.Move{At: moved, Depth: r.ChainDepth}, nil
+	})
+	testkit.Must(t, err)
+	if err := s.d.Fire(t.Context(), due); !errors.As(err, new(*schedule.PutOffError)) {
+		t.Errorf("%v", err)
+	}
+	if r, ok := s.index.Set().ReminderByID("k1"); !ok || !r.RunAt.Equal(moved) {
+		t.Errorf("due %+v, want %v", r, moved)
+	}
+}
+
 func TestARepeatingReminderFiresInItsFirstRoundAndByHand(t *testing.T) {
 	first := kettle("")
 	first["reminders/kettle.md"] = strings.Replace(first["reminders/kettle.md"], "first-at: \"2098-12-31T09:00:00Z\"\n", "", 1)

@@ -124,6 +124,19 @@ func TestSixtyDeliveriesPassForEachWebhookAndThenOneASecond(t *testing.T) {
 	})
 }
 
+func TestWhatIsRefusedForItsRateUsesUpNothingOfIt(t *testing.T) {
+	now := time.Date(2026, 11, 23, 9, 0, 0, 0, time.UTC)
+	l := newRate(1)
+	for i, want := range []int{0, 60, 60, 60} {
+		if wait := allowOne(l, now); wait != want {
+			t.Errorf("number %d: wait %d s, want %d", i+1, wait, want)
+		}
+	}
+	if wait := allowOne(l, now.Add(time.Minute)); wait != 0 {
+		t.Errorf("after the wait: another %d s", wait)
+	}
+}
+
 func TestTenDeliveriesRunAtOnceAndTheOthersWait(t *testing.T) {
 	gate := make(chan error)
 	run := func(ctx context.Context, _ Job) error {
