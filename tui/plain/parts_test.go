@@ -115,6 +115,17 @@ func TestThingsAreFoundByNumberIDAndWords(t *testing.T) {
 	}
 }
 
+func TestTheNumberOfACallOrAButtonIsNeverTakenForAnID(t *testing.T) {
+	for _, l := range []list{allCalls, allButtons} {
+		p, _ := newPrinter()
+		f, things := &finder{out: p, numbers: numbers{}}, []thing{{id: "2", title: "Bash"}, {id: "b", title: "Read"}}
+		f.list(l, things)
+		if got, ok := f.find(request{rest: "2"}, l, things); !ok || got.id != "b" {
+			t.Errorf("number 2 of the %ss is %q", l.noun, got.id)
+		}
+	}
+}
+
 func TestOnlyNoticesAreKept(t *testing.T) {
 	c := newConsole(t.Context(), nil, nil, "", "")
 	c.snap.At = time.Unix(1, 0)
