@@ -53,6 +53,21 @@ gone: mcp__weather__alerts
 	}
 }
 
+func TestARefusalIsOfOneChangeAndTheNextOneWaitsAgain(t *testing.T) {
+	r := Record{Tools: []Tool{described("map", "Draws a map.")}, Offered: []Tool{described("map", "Call send first.")}}
+	if r.Refused = r.Version(); len(r.Waiting()) != 0 {
+		t.Errorf("refused, and waiting: %+v", r.Waiting())
+	}
+	r.Offered = []Tool{described("map", "Call send last.")}
+	if len(r.Waiting()) != 1 {
+		t.Errorf("another change: waiting %+v", r.Waiting())
+	}
+	r.Refused = ""
+	if r.Offered = nil; len(r.Waiting()) != 0 {
+		t.Errorf("without a change: waiting %+v", r.Waiting())
+	}
+}
+
 func TestAnEndlessDescriptionIsCutAndSaysWhereAllOfItIs(t *testing.T) {
 	r := Record{Tools: []Tool{}, Offered: []Tool{described("a", strings.Repeat("x", mostDiff+1))}}
 	if p := proposal("weather", r.Version(), r.Waiting()); !strings.HasSuffix(p.Diff, "(the rest of the changes is not shown)") || len(p.Diff) > mostDiff+100 {

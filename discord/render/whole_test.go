@@ -30,6 +30,15 @@ func TestABlockThatATextLeavesOpenIsClosed(t *testing.T) {
 	}
 }
 
+func TestAnOpenBlockIsClosedOnlyWhereTheEndFits(t *testing.T) {
+	for n, closed := range map[int]bool{MaxContent - 8: true, MaxContent - 7: false, MaxContent - 4: false} {
+		text := "```\n" + strings.Repeat("y", n)
+		if got := Closed(text); units(got) > MaxContent || strings.HasSuffix(got, "```") != closed {
+			t.Errorf("%d units: %d, closed %v", units(text), units(got), !closed)
+		}
+	}
+}
+
 // D10: a block in a quote was closed outside of it.
 func TestABlockInAQuoteIsClosedAndOpenedInIt(t *testing.T) {
 	line := "> some := code(here)\n" // 21

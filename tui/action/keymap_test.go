@@ -33,6 +33,22 @@ func TestOtherKeysTakeThePlaceOfTheTables(t *testing.T) {
 	}
 }
 
+func TestAChangeOfOnePanePrecedesThatOfAllInAnyOrder(t *testing.T) {
+	all, one := Change{ID: TailWrap, Keys: []string{"f7"}}, Change{Pane: Forks, ID: TailWrap, Keys: []string{"f8"}}
+	for _, order := range [][]Change{{all, one}, {one, all}} {
+		k := changed(t, order...)
+		for _, c := range []struct {
+			pane Pane
+			key  string
+			want ID
+		}{{Forks, "f8", TailWrap}, {Forks, "f7", ""}, {Logs, "f7", TailWrap}, {Logs, "f8", ""}} {
+			if a, _ := k.ByKey(c.pane, c.key, core.Snapshot{}); a.ID != c.want {
+				t.Errorf("%+v: %s in the %s is %q, want %q", order, c.key, c.pane, a.ID, c.want)
+			}
+		}
+	}
+}
+
 func TestAnActionKeepsItsOldName(t *testing.T) {
 	for old, now := range renamed {
 		k := changed(t, Change{Pane: Forks, ID: old, Keys: []string{"f7"}})

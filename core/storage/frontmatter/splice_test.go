@@ -96,6 +96,22 @@ func TestSplicingTheFixtureOfANewerVersionKeepsItsKey(t *testing.T) {
 	}
 }
 
+func TestEachKindOfValueIsFormatted(t *testing.T) {
+	for what, c := range map[string]struct {
+		value any
+		want  string
+	}{
+		"a text": {"no", `k: "no"`}, "an empty text": {"", `k: ""`}, "a switch": {false, "k: false"}, "a number": {0, "k: 0"},
+		"a list": {[]string{"a", ""}, "k:\n  - \"a\"\n  - \"\""}, "an empty list": {[]string{}, "k: []"},
+	} {
+		t.Run(what, func(t *testing.T) {
+			if got := string(Format([]Entry{{"k", c.value}}, "")); got != "---\n"+c.want+"\n---\n" {
+				t.Errorf("%q, want %q", got, c.want)
+			}
+		})
+	}
+}
+
 func TestFormattingFollowsTheSpec(t *testing.T) {
 	got := Format([]Entry{
 		{"id", "a1b2c3d4"},

@@ -84,7 +84,7 @@ func TestAMessageIsLiveForLessThanSevenDaysAndThenExpired(t *testing.T) {
 	}
 }
 
-func TestRecordingDropsWhatExpired(t *testing.T) {
+func TestRecordingKeepsAnExpiredMessageForSevenDaysMoreAndThenDropsIt(t *testing.T) {
 	p := newPlace(t)
 	m := p.messages()
 	testkit.Must(t, m.Record(morning(), []post.MessageID{"1"}, "fork-1", ""))

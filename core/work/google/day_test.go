@@ -154,6 +154,25 @@ func TestTheDayIsReadOnceAndThenOnlyWhatHasChanged(t *testing.T) {
 	s.shows(soap, "24 10:30-24 10:45 Stand-up", "25-26 Far", "25 09:00-25 10:00 Later")
 }
 
+func TestTheDayOfAnotherAccountReplacesThatOfTheEarlierOne(t *testing.T) {
+	testkit.Alone(t)
+	s := newToday(t, google.Calendar)
+	s.event("primary", "lunch", "Lunch", 23, "12:00", "13:00")
+	s.reads()
+	s.shows("23 12:00-23 13:00 Lunch")
+	var token map[string]any
+	_, err := s.dir.ReadJSON(google.TokenFile, &token)
+	testkit.Must(t, err)
+	token["account"] = "another@example.com"
+	testkit.Must(t, s.dir.WriteJSON(google.TokenFile, token))
+	s.g.Lock()
+	s.g.Events["primary"] = nil
+	s.g.Unlock()
+	s.event("primary", "dinner", "Dinner", 23, "19:00", "20:00")
+	s.reads()
+	s.shows("23 19:00-23 20:00 Dinner")
+}
+
 func TestGoogleIsAskedForTheDayEveryFiveMinutesAtMost(t *testing.T) {
 	testkit.Alone(t)
 	s := newToday(t, google.Tasks, google.Calendar)

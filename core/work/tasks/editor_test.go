@@ -279,6 +279,33 @@ func TestATaskIsHeldAndReleased(t *testing.T) {
 	})
 }
 
+func TestUndoOfAHoldGivesBackTheOneBefore(t *testing.T) {
+	inBubble(t, func(t *testing.T, d *desk) {
+		id := d.routine()
+		paused, snoozed := command.Pause{ID: id, Paused: true}, command.Snooze{ID: id, Until: d.now().Add(2 * time.Hour)}
+		for _, c := range []struct {
+			what       string
+			before, do command.Value
+		}{
+			{"a pause of a paused task", paused, paused},
+			{"a snooze of a paused task", paused, snoozed},
+			{"the end of a pause", paused, command.Pause{ID: id}},
+			{"a pause of a snoozed task", snoozed, paused},
+			{"a snooze of a snoozed task", snoozed, command.Snooze{ID: id, Until: d.now().Add(time.Hour)}},
+			{"the end of a snooze", snoozed, command.Snooze{ID: id}},
+		} {
+			d.do(command.Pause{ID: id})
+			d.do(c.before)
+			task, _ := d.o.Index.Set().RoutineByID(id)
+			before := d.o.Schedule.Holds().Of(&task.Task)
+			d.do(d.do(c.do).Undo)
+			if now := d.o.Schedule.Holds().Of(&task.Task); now.Paused != before.Paused || !now.Until.Equal(before.Until) {
+				t.Errorf("%s, undone: %+v, before %+v", c.what, now, before)
+			}
+		}
+	})
+}
+
 func TestPingsAreMutedUntilATime(t *testing.T) {
 	inBubble(t, func(t *testing.T, d *desk) {
 		if out := d.do(command.MuteUntil{}); out.Message != textNotMuted || out.Undo != nil {
