@@ -68,6 +68,24 @@ func TestEveryMomentOfTheDialogLiesAhead(t *testing.T) {
 	})
 }
 
+func TestAMomentThatPassesWhileTheFormIsOpenCannotBeChosen(t *testing.T) {
+	c := plainContext()
+	f := NewUntil(c, "", time.Time{}, func(until time.Time) command.Value { return command.MuteUntil{Until: until} })
+	later, hour := *c.Snap, c.Snap.At.Add(time.Hour)
+	later.At = later.At.Add(30 * time.Minute)
+	c.Snap = &later
+	if text, ok := f.effect(c); ok || text != textPastMoment {
+		t.Errorf("30 minutes, half an hour later: %q, %v", text, ok)
+	}
+	if a := f.Update(c, press("enter")); a.Send != nil {
+		t.Errorf("it sends %+v", a.Send)
+	}
+	f.Update(c, press("down"))
+	if a := f.Update(c, press("enter")); a.Send != (command.MuteUntil{Until: hour}) {
+		t.Errorf("1 hour, half an hour later: it sends %+v", a.Send)
+	}
+}
+
 func TestTimesAreReadAsPeopleWriteThem(t *testing.T) {
 	now := time.Date(2026, 3, 10, 14, 2, 0, 0, time.UTC)
 	for text, want := range map[string]string{
