@@ -1,6 +1,7 @@
 package core
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -73,6 +74,25 @@ func TestATimeIsProposedAndChangedOnlyWithConsent(t *testing.T) {
 		w.holds(undo.Undo != nil && len(w.Snapshot().Proposals) == 1, "the answer was not taken back", undo)
 		w.sleep(36 * time.Hour)
 		w.is("without an answer, asked", len(w.offers.Of(KindTime)), 1)
+	})
+}
+
+func TestAnAnswerThatIsCarriedOutTwiceMovesTheRoutineOnce(t *testing.T) {
+	story(t, moves, func(w *world) {
+		edits := 0
+		m := timeMover{index: w.index, do: func(ctx context.Context, c command.Value) (command.Outcome, error) {
+			edits++
+			return w.Do(ctx, c)
+		}}
+		for range 2 {
+			title, err := m.move(w.Context(), "aaaa0001", "0 8 * * *", "30 9 * * *")
+			testkit.Must(t, err)
+			w.is("the routine", title, "Medication")
+		}
+		w.is("edits", edits, 1)
+		if _, err := m.move(w.Context(), "aaaa0001", "0 8 * * *", "0 7 * * *"); err == nil || edits != 1 {
+			t.Errorf("a routine that has another time by now is moved: %v, %d edits", err, edits)
+		}
 	})
 }
 
