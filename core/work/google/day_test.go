@@ -154,16 +154,18 @@ func TestTheDayIsReadOnceAndThenOnlyWhatHasChanged(t *testing.T) {
 	s.shows(soap, "24 10:30-24 10:45 Stand-up", "25-26 Far", "25 09:00-25 10:00 Later")
 }
 
+// The other account may allow less: what is no longer read must not stay either.
 func TestTheDayOfAnotherAccountReplacesThatOfTheEarlierOne(t *testing.T) {
 	testkit.Alone(t)
-	s := newToday(t, google.Calendar)
+	s := newToday(t, google.Tasks, google.Calendar)
 	s.event("primary", "lunch", "Lunch", 23, "12:00", "13:00")
+	s.g.AddTask("@default", map[string]any{"title": "Milk", "due": google.DueOn("2026-11-23")})
 	s.reads()
-	s.shows("23 12:00-23 13:00 Lunch")
+	s.shows("23-24 Milk", "23 12:00-23 13:00 Lunch")
 	var token map[string]any
 	_, err := s.dir.ReadJSON(google.TokenFile, &token)
 	testkit.Must(t, err)
-	token["account"] = "another@example.com"
+	token["account"], token["scopes"] = "another@example.com", "https://www.googleapis.com/auth/calendar.events"
 	testkit.Must(t, s.dir.WriteJSON(google.TokenFile, token))
 	s.g.Lock()
 	s.g.Events["primary"] = nil
