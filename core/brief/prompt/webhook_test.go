@@ -6,6 +6,7 @@ import (
 	"testing"
 	"unicode"
 
+	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
 	"ollimbot/core/base/testkit"
@@ -158,4 +159,14 @@ func FuzzFill(f *testing.F) {
 			t.Fatalf("Fill(%q, %q, %q) = %q", template, a, b, got)
 		}
 	})
+}
+
+func TestEachPlaceholderHasItsLineAndColumn(t *testing.T) {
+	want := []Placeholder{{"repo", 1, 4}, {"status", 2, 0}, {"repo", 2, 15}, {"end", 4, 2}}
+	if diff := cmp.Diff(want, Placeholders("Of: {repo}\n{{status}} and\t{repo} {}\n\nä{end}")); diff != "" {
+		t.Error(diff)
+	}
+	if list := Placeholders(""); len(list) != 0 {
+		t.Errorf("of nothing: %+v", list)
+	}
 }

@@ -214,6 +214,22 @@ func TestRemindersAreListedByTimeAndCancelledById(t *testing.T) {
 	}
 }
 
+func TestOnlyAReminderOfAChainThatCanBeWrittenHasOne(t *testing.T) {
+	chain := &routines.Reminder{MaxChain: 1}
+	for what, c := range map[string]struct {
+		book     ReminderBook
+		reminder *routines.Reminder
+		has      bool
+	}{
+		"a chain": {&shelf{}, chain, true}, "no reminder": {&shelf{}, nil, false}, "a single one": {&shelf{}, &routines.Reminder{}, false},
+		"a session that writes no reminders": {nil, chain, false},
+	} {
+		if has := NewChain(c.book, c.reminder) != nil; has != c.has {
+			t.Errorf("%s: has a chain: %v", what, has)
+		}
+	}
+}
+
 func TestAnotherChecksTimeIsTold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		book := &shelf{zone: time.UTC}
