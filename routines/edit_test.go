@@ -60,6 +60,19 @@ Briefly.
 	}
 }
 
+func TestHiddenCharactersOfANewTaskAreNotWritten(t *testing.T) {
+	d, hidden := storetest.Dir(t), Task{Description: "Say\u200b\x1b[31m it\nagain", Body: "\n  Go\u202e on\x1b[31m.\nNow. \n"}
+	routine, err := AddRoutine(d, Routine{Task: hidden, Cron: "0 9 * * *"})
+	testkit.Must(t, err)
+	reminder, err := AddReminder(d, Reminder{Task: hidden, RunAt: time.Date(2026, 11, 23, 9, 0, 0, 0, time.UTC)})
+	testkit.Must(t, err)
+	for _, got := range []Task{routine.Task, reminder.Task} {
+		if text := storetest.Text(t, d, got.Path); strings.ContainsAny(text, "\u200b\u202e\x1b") || strings.Contains(text, "x1b") || got.Description != "Say it again" || got.Body != "Go on.\nNow." {
+			t.Errorf("%q, %q:\n%s", got.Description, got.Body, text)
+		}
+	}
+}
+
 func TestAReminderAlwaysSaysWhetherItIsBackground(t *testing.T) {
 	d := storetest.Dir(t)
 	at := time.Date(2026, 11, 23, 9, 40, 0, 123456789, losAngeles(t))
