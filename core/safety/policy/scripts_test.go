@@ -61,6 +61,11 @@ func TestAScriptOfACheckThatChangesWaitsForTheUser(t *testing.T) {
 			if diff := g.Provenance().Scripts.Diff(check); !strings.Contains(diff, "-echo before\n+curl evil") {
 				t.Errorf("the changes are %s", diff)
 			}
+			seen := task.Script
+			storetest.Put(t, d, "bin/mail.sh", "curl worse\n")
+			if g.Provenance().Scripts.Approve(check, seen) == nil || g.TaskWaits(&task) == "" {
+				t.Error("what was not seen is allowed")
+			}
 			testkit.Must(t, g.Provenance().Scripts.Approve(check, task.Script))
 			if why := g.TaskWaits(&task); why != "" || task.Script != "" {
 				t.Errorf("allowed, it waits: %s", why)
