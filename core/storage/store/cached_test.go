@@ -84,8 +84,12 @@ func TestATroubleIsReportedOnceAndAgainWhenItReturns(t *testing.T) {
 		err  error
 		news bool
 	}{
-		{"no trouble", nil, false}, {"the first", fs.ErrExist, true}, {"the same again", fs.ErrExist, false},
-		{"another", fs.ErrClosed, true}, {"its end", nil, false}, {"it returns", fs.ErrClosed, true},
+		{"no trouble", nil, false},
+		{"the first", fs.ErrExist, true},
+		{"the same again", fs.ErrExist, false},
+		{"another", fs.ErrClosed, true},
+		{"its end", nil, false},
+		{"it returns", fs.ErrClosed, true},
 	} {
 		if got := trouble.News(c.err); got != c.news {
 			t.Errorf("%s: it is reported: %v", c.what, got)
