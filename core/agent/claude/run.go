@@ -146,7 +146,7 @@ func (s *session) checkSilence(now time.Time) {
 	step := t.silence(now, heard, pending)
 	switch step {
 	case stepInterrupt:
-		t.forced, t.stopped = &agent.Result{IsError: true, Text: textStalled}, now
+		t.forced, t.stopped = &agent.Result{IsError: true, Text: fmt.Sprintf(textStalled, words.Long(t.patience()))}, now
 	case stepSignal:
 		t.signalled = now
 	}
@@ -162,6 +162,6 @@ func (s *session) checkSilence(now time.Time) {
 		}
 	case stepEnd:
 		s.log.Error("process does not react and is ended")
-		s.kill(errors.New(textStalled))
+		s.kill(errors.New(textDeaf))
 	}
 }

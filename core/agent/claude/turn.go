@@ -182,15 +182,18 @@ func (t *turn) silence(now, heard time.Time, pending int) step {
 	case pending > 0:
 		return stepNone
 	}
-	tools, subagents := t.tr.working()
-	if tools {
+	if tools, _ := t.tr.working(); tools {
 		return stepNone
 	}
-	limit := stallAfter
-	if subagents || t.tr.compacting || t.command != "" {
-		limit = slowAfter
+	return due(now, newer(t.since, heard).Add(t.tr.retry.Delay()), t.patience(), stepInterrupt)
+}
+
+// patience is how long the turn may be silent now.
+func (t *turn) patience() time.Duration {
+	if _, subagents := t.tr.working(); subagents || t.tr.compacting || t.command != "" {
+		return slowAfter
 	}
-	return due(now, newer(t.since, heard).Add(t.tr.retry.Delay()), limit, stepInterrupt)
+	return stallAfter
 }
 
 // step is what to do with a silent turn.
