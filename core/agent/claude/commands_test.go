@@ -3,6 +3,7 @@ package claude
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"net"
@@ -24,6 +25,7 @@ import (
 	"ollimbot/core/agent/claude/claudetest"
 	"ollimbot/core/agent/claude/process"
 	"ollimbot/core/base/testkit"
+	"ollimbot/core/storage/store"
 )
 
 func TestWhatACommandMustBe(t *testing.T) {
@@ -186,6 +188,19 @@ func TestAnEngineThatDoesNotRunOpensNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		_, err := New(Options{Path: "/nowhere"}).Open(t.Context(), agent.SessionOptions{})
 		oneLine(t, err, "not running")
+	})
+}
+
+func TestAnIDIsFreeAsSoonAsItsOpeningHasFailed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		opened := 0
+		s := newStage(t, Options{}, func(p *player) { opened++; p.mute.Store(opened == 1) })
+		o := agent.SessionOptions{Dir: "/", ID: store.NewUUID()}
+		if _, err := s.engine.Open(t.Context(), o); !errors.Is(err, context.DeadlineExceeded) {
+			t.Error("a command that does not answer:", err)
+		}
+		_, err := s.engine.Open(t.Context(), o)
+		testkit.Must(t, err)
 	})
 }
 

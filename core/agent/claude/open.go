@@ -76,6 +76,7 @@ func (e *Engine) open(ctx context.Context, o agent.SessionOptions) (*session, er
 	}
 	if err := s.shakeHands(ctx, path); err != nil {
 		s.kill(agent.ErrClosed) // it has not started any work
+		<-s.done                // its ID is free for the next attempt
 		return nil, err
 	}
 	e.notify()
