@@ -144,6 +144,27 @@ func perform(a *Answer, r *room, v move) {
 	time.Sleep(v.pause)
 }
 
+// P2
+func TestWhateverHappensAnAnswerRingsAtMostOnce(t *testing.T) {
+	testkit.Check(t, func(rt *rapid.T) {
+		list := moves(rt)
+		synctest.Test(t, func(t *testing.T) {
+			r := newRoom()
+			a := New(t.Context(), Options{Channel: r})
+			for _, v := range list {
+				if v.kind != "delete" && v.kind != "old" { // what the user deletes may ring again
+					perform(a, r, v)
+				}
+			}
+			a.End(t.Context(), true)
+			rang, left := r.rings(), strings.Join(r.texts(), "\n")
+			if len(rang) > 1 || len(rang) == 0 && !a.Empty() || strings.Contains(left, textWorking) || strings.Contains(left, "retry") || r.called.limited > 0 {
+				rt.Errorf("rang %q, %+v, left:\n%s", rang, r.called, left)
+			}
+		})
+	})
+}
+
 // shown is the text of the messages that are not notes of a compaction.
 func shown(texts []string) string {
 	var b strings.Builder

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"regexp"
 	"slices"
 	"strings"
@@ -23,12 +22,10 @@ var errNetwork = errors.New("the network is gone")
 
 // message is one message of the room.
 type message struct {
-	file  string
 	id    post.MessageID
-	text  string
+	page  Page   // as it was last sent or edited
 	first string // the text with which it was sent
 	nonce string
-	page  Page // as it was last sent or edited
 	rang  bool
 	gone  bool
 	old   bool // rest.ErrOldEdit
@@ -43,7 +40,6 @@ type room struct {
 	edits  window
 	wrong  []string
 	change []time.Time // when something on the screen changed
-	typed  []time.Time
 	called counts
 	// delay is how long each call takes; fault decides what becomes of it.
 	delay time.Duration
@@ -52,9 +48,11 @@ type room struct {
 	still bool
 	// unique is whether no line of words may ever stand on the screen twice.
 	unique bool
+	// heard, if set, gets what each call comes to.
+	heard func(what string)
 }
 
-type counts struct{ sends, edits, deletes, limited int }
+type counts struct{ sends, edits, limited int }
 
 // trouble is what goes wrong with a call: the request or only its answer is lost.
 type trouble int
@@ -74,29 +72,37 @@ type window struct {
 	n    int
 }
 
-func (w *window) take() time.Duration {
+func (w *window) take() error {
 	now := time.Now()
 	if now.Sub(w.from) >= 5*time.Second {
 		*w = window{from: now}
 	}
 	if w.n == 5 {
-		return w.from.Add(5 * time.Second).Sub(now)
+		return &rest.LimitedError{After: w.from.Add(5 * time.Second).Sub(now)}
 	}
 	w.n++
-	return 0
+	return nil
 }
 
 func newRoom() *room { return &room{delay: 100 * time.Millisecond} }
 
 // call makes a call as the network carries it: half of the delay each way.
-func (r *room) call(ctx context.Context, name string, do func() error) error {
-	f, delay := fine, time.Duration(0)
+func (r *room) call(ctx context.Context, name string, do func() (what string, err error)) (err error) {
+	f, delay, what := fine, time.Duration(0), name
 	r.do(func() {
 		if r.fault != nil {
 			f = r.fault(name)
 		}
 		delay = r.delay
 	})
+	defer func() {
+		if err != nil {
+			what += ": " + named(err)
+		}
+		if r.heard != nil {
+			r.heard(what)
+		}
+	}()
 	switch f {
 	case fatal:
 		panic("wire crossed")
@@ -113,8 +119,10 @@ func (r *room) call(ctx context.Context, name string, do func() error) error {
 	if err := sleep(ctx, delay/2, nil); err != nil {
 		return err
 	}
-	var err error
-	r.do(func() { err = do() })
+	r.do(func() { what, err = do() })
+	if errors.Is(err, rest.ErrLimited) {
+		r.do(func() { r.called.limited++ })
+	}
 	if late := sleep(ctx, delay/2, nil); late != nil {
 		return late
 	}
@@ -124,16 +132,28 @@ func (r *room) call(ctx context.Context, name string, do func() error) error {
 	return err
 }
 
+// named is an error in a story.
+func named(err error) string {
+	if limited, ok := errors.AsType[*rest.LimitedError](err); ok {
+		return "LIMITED for " + limited.After.String()
+	}
+	for known, name := range map[error]string{
+		rest.ErrGone: "GONE", rest.ErrOldEdit: "TOO OLD", rest.ErrCannotDM: "SHUT OUT", ErrRefused: "REFUSED", errNetwork: "NO NETWORK",
+	} {
+		if errors.Is(err, known) {
+			return name
+		}
+	}
+	return err.Error()
+}
+
 func (r *room) accuse(format string, args ...any) {
 	r.wrong = append(r.wrong, fmt.Sprintf(format, args...))
 }
 
 func (r *room) check(text string) {
-	if n := render.Length(text); n > 2000 {
+	if n := render.Length(text); n > 2000 || strings.TrimSpace(text) == "" {
 		r.accuse("a message of %d units", n)
-	}
-	if strings.TrimSpace(text) == "" {
-		r.accuse("an empty message")
 	}
 }
 
@@ -142,49 +162,56 @@ var line = regexp.MustCompile(`Line [0-9.]+ tells`)
 // changed looks at the screen whenever it changes.
 func (r *room) changed() {
 	r.change = append(r.change, time.Now())
-	if !r.unique {
-		return
-	}
 	seen := map[string]bool{}
 	for _, m := range r.list {
-		if m.gone {
-			continue
-		}
-		for _, l := range line.FindAllString(m.text, -1) {
-			if seen[l] {
+		for _, l := range line.FindAllString(m.page.Text, -1) {
+			if r.unique && !m.gone && seen[l] {
 				r.accuse("%s is there twice", l)
 			}
-			seen[l] = true
+			seen[l] = seen[l] || !m.gone
 		}
 	}
 }
 
-func (r *room) Send(ctx context.Context, m Page, nonce string) (id post.MessageID, err error) {
-	text := m.Text
-	err = r.call(ctx, "send", func() error {
-		if wait := r.sends.take(); wait > 0 {
-			r.called.limited++
-			return &rest.LimitedError{After: wait}
+// described is a message in a story.
+func described(verb string, id post.MessageID, p Page) string {
+	verb += " " + string(id)
+	if p.File != "" {
+		verb += fmt.Sprintf(" with %d bytes as a file", len(p.File))
+	}
+	if p.Stop {
+		verb += " (stop " + p.ID + ")"
+	}
+	return verb + ": " + brief(p.Text)
+}
+
+func (r *room) Send(ctx context.Context, p Page, nonce string) (id post.MessageID, err error) {
+	err = r.call(ctx, "send", func() (string, error) {
+		if err := r.sends.take(); err != nil {
+			return "send", err
 		}
 		r.called.sends++
-		r.check(text)
+		r.check(p.Text)
 		if len(nonce) > 25 {
 			r.accuse("nonce %q", nonce)
 		}
 		for _, m := range r.list {
 			switch {
-			case nonce == "" || m.nonce != nonce:
+			case m.nonce != nonce:
 			case m.gone:
-				return rest.ErrGone
+				return "send " + string(m.id), rest.ErrGone
 			default:
 				id = m.id
-				return nil
+				return "send " + string(id) + " once more", nil
 			}
 		}
 		id = post.MessageID(fmt.Sprint(len(r.list) + 1))
-		r.list = append(r.list, &message{id: id, text: text, first: text, nonce: nonce, file: m.File, page: m, rang: !m.Silent})
+		r.list = append(r.list, &message{id: id, page: p, first: p.Text, nonce: nonce, rang: !p.Silent})
 		r.changed()
-		return nil
+		if p.Silent {
+			return described("send silently", id, p), nil
+		}
+		return described("send", id, p), nil
 	})
 	return id, err
 }
@@ -204,7 +231,7 @@ func (r *room) followed(m *message) bool {
 		if later == m {
 			break
 		}
-		if !later.gone && !strings.HasPrefix(later.text, "-# *retry") && !strings.HasPrefix(later.text, "-# *Thinking") {
+		if !later.gone && !strings.HasPrefix(later.page.Text, "-# *retry") && !strings.HasPrefix(later.page.Text, "-# *Thinking") {
 			return true
 		}
 	}
@@ -212,50 +239,44 @@ func (r *room) followed(m *message) bool {
 }
 
 func (r *room) Edit(ctx context.Context, id post.MessageID, p Page) error {
-	text := p.Text
-	return r.call(ctx, "edit", func() error {
-		if wait := r.edits.take(); wait > 0 {
-			r.called.limited++
-			return &rest.LimitedError{After: wait}
+	return r.call(ctx, "edit", func() (string, error) {
+		if err := r.edits.take(); err != nil {
+			return "edit", err
 		}
 		r.called.edits++
-		r.check(text)
+		r.check(p.Text)
 		m, err := r.find(id)
+		if err == nil && m.old {
+			err = rest.ErrOldEdit
+		}
 		if err != nil {
-			return err
+			return "edit " + string(id), err
 		}
-		if m.old {
-			return rest.ErrOldEdit
+		if m.page.Text == p.Text && m.page.Stop == p.Stop && r.fault == nil {
+			r.accuse("an edit that changes nothing: %.40q", p.Text)
 		}
-		if m.text == text && m.page.Stop == p.Stop && r.fault == nil {
-			r.accuse("an edit that changes nothing: %.40q", text)
+		if r.still && r.followed(m) && m.page.Text != p.Text {
+			r.accuse("message %s of %d changed from\n%q to\n%q", id, len(r.list), m.page.Text, p.Text)
 		}
-		if r.still && r.followed(m) && m.text != text {
-			r.accuse("message %s of %d changed from\n%q to\n%q", id, len(r.list), m.text, text)
-		}
-		m.text, m.page = text, p
+		m.page = p
 		r.changed()
-		return nil
+		return described("edit", id, p), nil
 	})
 }
 
 func (r *room) Delete(ctx context.Context, id post.MessageID) error {
-	return r.call(ctx, "delete", func() error {
-		r.called.deletes++
+	return r.call(ctx, "delete", func() (string, error) {
 		m, err := r.find(id)
 		if err == nil {
 			m.gone = true
 			r.changed()
 		}
-		return err
+		return "delete " + string(id), err
 	})
 }
 
 func (r *room) Typing(ctx context.Context) error {
-	return r.call(ctx, "typing", func() error {
-		r.typed = append(r.typed, time.Now())
-		return nil
-	})
+	return r.call(ctx, "typing", func() (string, error) { return "typing", nil })
 }
 
 // do does something to the room while nobody else does.
@@ -270,17 +291,23 @@ func (r *room) texts() (out []string) {
 	r.do(func() {
 		for _, m := range r.list {
 			if !m.gone {
-				out = append(out, m.text)
+				out = append(out, m.page.Text)
 			}
 		}
 	})
 	return out
 }
 
-// count is how often something was done.
-func (r *room) count() (c counts) {
-	r.do(func() { c = r.called })
-	return c
+// rings are the texts with which messages notified.
+func (r *room) rings() (out []string) {
+	r.do(func() {
+		for _, m := range r.list {
+			if m.rang {
+				out = append(out, m.first)
+			}
+		}
+	})
+	return out
 }
 
 // kill deletes the n-th message, as the user does; -1 is the last.
@@ -297,17 +324,12 @@ func (r *room) kill(n int) {
 
 func (r *room) faults(f func(call string) trouble) { r.do(func() { r.fault = f }) }
 
-// keepStill forbids that a message changes which another follows.
-func (r *room) keepStill() { r.do(func() { r.still = true }) }
-
 // longestGap is the longest time between two changes on the screen from a
 // moment on.
 func (r *room) longestGap(from time.Time) (gap time.Duration) {
-	r.do(func() {
-		for _, at := range r.change {
-			gap, from = max(gap, at.Sub(from)), at
-		}
-	})
+	for _, at := range r.change {
+		gap, from = max(gap, at.Sub(from)), at
+	}
 	return gap
 }
 
@@ -333,46 +355,26 @@ func (r *room) says(want string) error {
 	return nil
 }
 
-// told runs a story in a bubble, with the status line.
-func told(t *testing.T, story func(t *testing.T, r *room, a *Answer)) {
-	t.Helper()
-	toldWith(t, Options{StatusLine: true}, story)
-}
-
-// quietly runs a story in a bubble, without the status line.
-func quietly(t *testing.T, story func(t *testing.T, r *room, a *Answer)) {
-	t.Helper()
-	toldWith(t, Options{}, story)
-}
-
-func toldWith(t *testing.T, o Options, story func(t *testing.T, r *room, a *Answer)) {
+// inRoom plays an answer in a bubble, which ends it.
+func inRoom(t *testing.T, o Options, play func(t *testing.T, r *room, a *Answer)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		r := newRoom()
 		o.Channel = r
 		a := New(t.Context(), o)
-		story(t, r, a)
-		a.cancel() // for stories without an end
-		a.group.Wait()
-		for _, w := range r.wrong { // the editor has ended
+		play(t, r, a)
+		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
+		defer cancel()
+		if a.End(ctx, false); ctx.Err() != nil {
+			t.Error("the answer did not come to its end")
+		}
+		for _, w := range r.wrong {
 			t.Error(w)
 		}
 		if r.called.limited > 0 {
 			t.Errorf("the channel had to say %d times that it is enough", r.called.limited)
 		}
 	})
-}
-
-// end ends an answer that has time.
-func end(t *testing.T, a *Answer) []post.MessageID {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
-	defer cancel()
-	ids := a.End(ctx, false)
-	if ctx.Err() != nil {
-		t.Error("the answer did not come to its end")
-	}
-	return ids
 }
 
 // words are n characters in words and lines, no two lines alike.
@@ -393,25 +395,6 @@ func stream(a *Answer, text string, over time.Duration, pieces int) {
 		a.Append(text[:n])
 		text = text[n:]
 		time.Sleep(over / time.Duration(pieces))
+		synctest.Wait() // what is due now comes before the next piece
 	}
 }
-
-// journal is a log that is read back.
-type journal struct {
-	mu sync.Mutex
-	b  strings.Builder
-}
-
-func (j *journal) Write(p []byte) (int, error) {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	return j.b.Write(p)
-}
-
-func (j *journal) String() string {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	return j.b.String()
-}
-
-func (j *journal) log() *slog.Logger { return slog.New(slog.NewTextHandler(j, nil)) }
