@@ -79,6 +79,8 @@ func TestOpeningsEndAtSentencesOrWords(t *testing.T) {
 		"":      {0, 0},
 		"Sure.": {0, 5},
 		"Sure. Your dentist appointment is on Tue":                 {0, 36},
+		"Your appointment is on Tuesday at three. It":              {40, 40},
+		"Your appointment is on Monday at seven! It's":             {0, 39},
 		"Sure, I have it. Your dentist appointment is on":          {0, 44},
 		"Sure. Your dentist appointment is on Tuesday. The":        {45, 45},
 		"Sure. Your dentist appointment is on Tuesday.":            {0, 45},

@@ -63,6 +63,7 @@ const (
 	unanswered
 	refused
 	shutOut
+	full
 	fatal
 )
 
@@ -110,6 +111,8 @@ func (r *room) call(ctx context.Context, name string, do func() (what string, er
 		return ErrRefused
 	case shutOut:
 		return rest.ErrCannotDM
+	case full:
+		return &rest.LimitedError{After: 7 * time.Second}
 	case lost:
 		if err := sleep(ctx, delay, nil); err != nil {
 			return err

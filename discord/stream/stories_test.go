@@ -276,7 +276,7 @@ func (n *teller) do(verb, rest string) {
 func (n *teller) network(how string) {
 	word, rest, _ := strings.Cut(how, " ")
 	d, _ := time.ParseDuration(rest)
-	fault, known := map[string]trouble{"fine": fine, "lost": lost, "unanswered": unanswered, "refused": refused, "shut": shutOut, "panics": fatal}[word]
+	fault, known := map[string]trouble{"fine": fine, "lost": lost, "unanswered": unanswered, "refused": refused, "shut": shutOut, "panics": fatal, "full": full}[word]
 	switch {
 	case known:
 		n.r.faults(func(string) trouble { return fault })
