@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"github.com/bwmarrin/discordgo"
+
+	"ollimbot/core/base/testkit"
 )
 
 // windowed answers with the headers of a rate limit.
@@ -293,46 +295,29 @@ func TestPausesGrowAndDiffer(t *testing.T) {
 }
 
 func TestRefusalsAreNeverRepeatedAndHaveAKind(t *testing.T) {
-	for _, tt := range []struct {
-		status, code int
-		want         error
-	}{
-		{404, 10003, ErrNoChannel},
-		{404, 10008, ErrGone},
-		{404, 10014, ErrGone},
-		{404, 10015, ErrExpired},
-		{404, 10062, ErrExpired},
-		{400, 40060, ErrExpired},
-		{403, 50007, ErrCannotDM},
-		{400, 50007, ErrCannotDM},
-		{403, 50278, ErrCannotDM},
-		{400, 20028, ErrLimited},
-		{400, 40062, ErrLimited},
-		{400, 40003, ErrLimited},
-		{400, 40094, ErrExpired},
-		{400, 130000, ErrTransient},
-		{400, 40005, ErrInvalid},
-		{413, 0, ErrInvalid},
-		{403, 50001, ErrForbidden},
-		{403, 50005, ErrForbidden},
-		{400, 50006, ErrInvalid},
-		{400, 50035, ErrInvalid},
-		{403, 40333, ErrForbidden},
-		{403, 0, ErrForbidden},
-		{404, 0, ErrInvalid},
-		{405, 0, ErrInvalid},
+	for want, codes := range map[error]string{ // statuses and codes
+		ErrNoChannel: "404/10003",
+		ErrGone:      "404/10008 404/10014",
+		ErrExpired:   "404/10015 404/10062 400/40060 400/40094",
+		ErrCannotDM:  "403/50007 400/50007 403/50278",
+		ErrLimited:   "400/20028 400/40062 400/40003",
+		ErrTransient: "400/130000",
+		ErrInvalid:   "400/40005 413/0 400/50006 400/50035 404/0 405/0",
+		ErrForbidden: "403/50001 403/50005 403/40333 403/0",
 	} {
-		c, f := discord(says(tt.status, fmt.Sprintf(`{"code":%d,"message":"in Discord's words"}`, tt.code)))
-		_, err := c.Send(t.Context(), "7", Message{Content: "x"})
-		if !errors.Is(err, tt.want) || len(f.requests()) != 1 {
-			t.Errorf("%d/%d: %v after %d requests", tt.status, tt.code, err, len(f.requests()))
-		}
-		var e *APIError
-		if errors.As(err, &e) && (e.Status != tt.status || e.Code != tt.code || e.Message != "in Discord's words") {
-			t.Errorf("%+v", e)
-		}
-		if !errors.As(err, &e) && !errors.Is(err, ErrLimited) {
-			t.Errorf("%d/%d: %T", tt.status, tt.code, err)
+		for both := range strings.SplitSeq(codes, " ") {
+			status, code, _ := strings.Cut(both, "/")
+			n, err := strconv.Atoi(status)
+			testkit.Must(t, err)
+			c, f := discord(says(n, `{"code":`+code+`,"message":"in Discord's words"}`))
+			_, err = c.Send(t.Context(), "7", Message{Content: "x"})
+			e, is := errors.AsType[*APIError](err)
+			if !errors.Is(err, want) || len(f.requests()) != 1 || is == (want == ErrLimited) {
+				t.Errorf("%s: %T %v after %d requests", both, err, err, len(f.requests()))
+			}
+			if is && fmt.Sprint(e.Status, "/", e.Code, e.Message) != both+"in Discord's words" {
+				t.Errorf("%s: %+v", both, e)
+			}
 		}
 	}
 }

@@ -14,8 +14,6 @@ import (
 	"ollimbot/core/agent"
 	"ollimbot/core/base/clean"
 	"ollimbot/core/base/testkit"
-	"ollimbot/core/talk/post"
-	"ollimbot/discord/render"
 )
 
 // move is one thing that happens to an answer or to its network.
@@ -165,17 +163,6 @@ func TestWhateverHappensAnAnswerRingsAtMostOnce(t *testing.T) {
 	})
 }
 
-// shown is the text of the messages that are not notes of a compaction.
-func shown(texts []string) string {
-	var b strings.Builder
-	for _, text := range texts {
-		if !strings.HasPrefix(text, "-# *auto-compacted") {
-			b.WriteString(text)
-		}
-	}
-	return b.String()
-}
-
 func TestWhateverHappensTheScreenSaysWhatTheAnswerSays(t *testing.T) {
 	testkit.Check(t, func(rt *rapid.T) {
 		list := moves(rt)
@@ -198,69 +185,48 @@ func TestWhateverHappensTheScreenSaysWhatTheAnswerSays(t *testing.T) {
 		}
 		faults := rapid.SliceOfN(rapid.SampledFrom([]trouble{fine, fine, fine, lost, unanswered}), 0, 60).Draw(rt, "faults")
 		delay := time.Duration(rapid.SampledFrom([]int{2, 100, 3000}).Draw(rt, "delay")) * time.Millisecond
-		var wrong []string
 		synctest.Test(t, func(t *testing.T) {
-			wrong = performed(t, list, &m, func(r *room) {
-				r.delay = delay
-				calls := 0
-				r.fault = func(string) trouble {
-					if calls++; calls <= len(faults) {
-						return faults[calls-1]
-					}
-					return fine
+			r, calls := newRoom(), 0
+			r.unique, r.delay = true, delay
+			r.fault = func(string) trouble {
+				if calls++; calls <= len(faults) {
+					return faults[calls-1]
 				}
-			})
+				return fine
+			}
+			a := New(t.Context(), Options{StatusLine: true, Channel: r})
+			deleted := false
+			for i, v := range list {
+				if v.kind != "delete" || i < len(list)-1 { // the last one would not be noticed
+					deleted = deleted || v.kind == "delete" && len(r.list) > 0
+					perform(a, r, v)
+				}
+			}
+			ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+			defer cancel()
+			ids := a.End(ctx, true)
+			if ctx.Err() != nil || r.called.limited > 0 && delay < time.Second {
+				rt.Errorf("it ended with %v, %+v", ctx.Err(), r.called)
+			}
+			for _, w := range r.wrong {
+				rt.Error(w)
+			}
+			var said strings.Builder // by the messages that are not notes of a compaction
+			for _, text := range r.texts() {
+				if !strings.HasPrefix(text, "-# *auto-compacted") {
+					said.WriteString(text)
+				}
+				if strings.Contains(text, "Thinking") || strings.Contains(text, "retry") || !utf8.ValidString(text) {
+					rt.Errorf("left over: %q", text)
+				}
+			}
+			// A message that the user deleted is missed only if it had to change again.
+			got, want := bare(said.String()), bare(m.text())
+			if !deleted && (got != want || len(r.texts()) != len(ids)) || len(got) > len(want) {
+				rt.Errorf("the screen says\n%q, the answer\n%q, messages %q", got, want, ids)
+			}
 		})
-		if len(wrong) > 0 {
-			rt.Fatalf("%s", strings.Join(wrong, "\n"))
-		}
 	})
-}
-
-// performed plays the moves and tells what is wrong at the end.
-func performed(t *testing.T, list []move, m *model, prepare func(*room)) []string {
-	r := newRoom()
-	r.unique = true
-	prepare(r)
-	a := New(t.Context(), Options{StatusLine: true, Channel: r})
-	deleted := map[post.MessageID]bool{}
-	for i, v := range list {
-		if v.kind == "delete" && i < len(list)-1 {
-			r.do(func() {
-				if n := len(r.list); n > 0 {
-					deleted[r.list[n-1].id] = true
-				}
-			})
-		} else if v.kind == "delete" {
-			continue // nobody would notice the last one
-		}
-		perform(a, r, v)
-	}
-	ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
-	defer cancel()
-	ids := a.End(ctx, true)
-	wrong := r.wrong
-	if ctx.Err() != nil {
-		wrong = append(wrong, "it never ended")
-	}
-	if n := r.called.limited; n > 0 && r.delay < time.Second {
-		wrong = append(wrong, fmt.Sprint(n, " times over the limit"))
-	}
-	// A message that the user deleted is missed only if it had to change again.
-	if got, want := bare(shown(r.texts())), bare(m.text()); len(deleted) == 0 && got != want {
-		wrong = append(wrong, fmt.Sprintf("the screen says\n%q, the answer\n%q", got, want))
-	} else if len(got) > len(want) {
-		wrong = append(wrong, fmt.Sprintf("something is there twice: %q, the answer\n%q", got, want))
-	}
-	if n := len(r.texts()); len(deleted) == 0 && n != len(ids) {
-		wrong = append(wrong, fmt.Sprintf("%d messages, but ids %q", n, ids))
-	}
-	for _, text := range r.texts() {
-		if strings.Contains(text, "Thinking") || strings.Contains(text, "retry") || !utf8.ValidString(text) {
-			wrong = append(wrong, fmt.Sprintf("left over: %q", text))
-		}
-	}
-	return wrong
 }
 
 func TestPartsOfATextThatAreFixedStay(t *testing.T) {
@@ -301,25 +267,6 @@ func TestPartsOfATextThatAreFixedStay(t *testing.T) {
 	})
 }
 
-func TestAPartThatIsFollowedStaysWhenWhatBeganThereTurnsOutToBeOther(t *testing.T) {
-	var l layout
-	text := strings.Repeat("x", 1990) + "```abcdefghijkl" // no language before its line ends
-	l.set(text)
-	l.show(1)
-	was := l.parts[0]
-	l.set(text + "\ncode")
-	if l.parts[0] != was || len(l.parts) != 2 || l.parts[0].Text+l.parts[1].Text != text+"\ncode" {
-		t.Errorf("%q", l.parts)
-	}
-	if fresh := render.Parts(text+"\ncode", maxUnits); fresh[0] == was {
-		t.Error("the layout would be the same without being fixed: this proves nothing")
-	}
-	l.set(text[:1500] + "y")
-	if len(l.parts) != 1 || l.parts[0].String() != text[:1500]+"y" {
-		t.Errorf("the text does not begin like that any more: %q", l.parts)
-	}
-}
-
 func TestAMessageThatAnotherFollowsNeverChanges(t *testing.T) {
 	testkit.Check(t, func(rt *rapid.T) {
 		pieces := rapid.SliceOfN(rapid.SampledFrom([]string{
@@ -327,7 +274,6 @@ func TestAMessageThatAnotherFollowsNeverChanges(t *testing.T) {
 		}), 1, 40).Draw(rt, "pieces")
 		pauses := rapid.SliceOfN(rapid.IntRange(0, 2000), len(pieces), len(pieces)).Draw(rt, "pauses")
 		label := rapid.IntRange(0, 5).Draw(rt, "label")
-		var wrong []string
 		synctest.Test(t, func(t *testing.T) {
 			r := newRoom()
 			r.still = true
@@ -341,11 +287,10 @@ func TestAMessageThatAnotherFollowsNeverChanges(t *testing.T) {
 				time.Sleep(time.Duration(pauses[i]) * time.Millisecond)
 			}
 			a.End(t.Context(), true)
-			wrong = r.wrong
+			for _, w := range r.wrong {
+				rt.Error(w)
+			}
 		})
-		if len(wrong) > 0 {
-			rt.Fatalf("%s", strings.Join(wrong, "\n"))
-		}
 	})
 }
 
