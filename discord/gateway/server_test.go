@@ -31,9 +31,13 @@ type server struct {
 
 	mu       sync.Mutex // guards what follows
 	conns    int
-	asked    []string // addresses of connections
-	refuse   error    // instead of connections
-	resumeAt string   // where READY wants the session to be resumed
+	asked    []string    // addresses of connections
+	refuse   error       // instead of connections
+	resumeAt string      // where READY wants the session to be resumed
+	last     time.Time   // when the last session was started
+	noted    []time.Time // starts that the link reported
+	searches int         // for the gateway
+	dead     atomic.Bool // the address for resuming leads nowhere
 	starts   []time.Time
 	login    []string // every op 2 and 6, as sent
 	resume   []int64  // the sequence number of every op 6
@@ -249,20 +253,26 @@ func connections(s *server) int { return s.conns }
 func identifies(s *server) int  { return len(s.starts) }
 func resumes(s *server) int     { return len(s.resume) }
 
-func (s *server) refuseWith(err error) {
+func (s *server) refuseWith(err error) { s.do(func() { s.refuse = err }) }
+
+// do does something under the server's lock.
+func (s *server) do(f func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.refuse = err
+	f()
 }
 
 // refusal is what the kernel says of a port where nobody listens.
 func refusal() error { return &net.OpError{Op: "dial", Net: "tcp", Err: syscall.ECONNREFUSED} }
 
 // dialPipe connects through memory, so that the time can be a bubble's.
-func (s *server) dialPipe(ctx context.Context, _, _ string) (net.Conn, error) {
+func (s *server) dialPipe(ctx context.Context, _, addr string) (net.Conn, error) {
 	s.mu.Lock()
 	err := s.refuse
 	s.mu.Unlock()
+	if addr == "127.0.0.1:2" && s.dead.Load() {
+		return nil, refusal()
+	}
 	if errors.Is(err, errSwallowed) {
 		<-ctx.Done()
 		return nil, ctx.Err()

@@ -1,12 +1,19 @@
 package gateway
 
 import (
+	"context"
+	"errors"
 	"fmt"
+	"net"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
+
+	"github.com/bwmarrin/discordgo"
 
 	"ollimbot/core/base/testkit"
 )
@@ -31,6 +38,27 @@ func (p *peer) acts(script string) {
 			p.idle(d)
 		case "says":
 			p.dispatch("MESSAGE_CREATE", words("1", arg))
+		case "replays": // the n-th dispatch
+			p.send(p.s.log[n-1])
+		case "deletes":
+			p.dispatch("MESSAGE_DELETE", map[string]any{"id": arg, "channel_id": "77"})
+		case "edits":
+			p.dispatch("MESSAGE_UPDATE", words("1", arg))
+		case "denies": // every session
+			for p.login() != 0 {
+				p.send(packetOut{Op: opInvalid, D: false})
+			}
+		case "admits": // like Discord, no session within five seconds of another
+			p.hello()
+			p.login()
+			early := time.Since(p.s.last) < 5*time.Second
+			if p.s.last = time.Now(); !early {
+				p.ready()
+				p.idle(time.Hour)
+			} else {
+				p.send(packetOut{Op: opInvalid, D: false})
+				p.idle(time.Second)
+			}
 		case "misses": // it happens while the socket is dead
 			p.s.record("MESSAGE_CREATE", words("1", arg))
 		case "typing":
@@ -74,17 +102,29 @@ func (p *peer) acts(script string) {
 }
 
 // plays runs a story: what the server does on each connection, the last one on all that follow, and what the link does,
-// separated by "; ". Steps that end with a time, as "up 2s" or "up 1s-5s", take no longer.
+// separated by "; ". Steps that end with a time, as "up 2s" or "up 1s-5s", take no longer. What is given comes before "| ".
 func plays(t *testing.T, name string, peers []string, steps string) {
 	t.Helper()
 	var now *peer
 	srv := &server{fail: func(why string) { t.Errorf("%s: %s", name, why) }}
+	given, rest, prepared := strings.Cut(steps, "| ")
+	if prepared {
+		steps = rest
+	}
 	inBubbleOf(t, srv, func(n int, p *peer) {
-		srv.mu.Lock()
-		now = p
-		srv.mu.Unlock()
+		srv.do(func() { now = p })
 		p.acts(peers[min(n, len(peers))-1])
-	}, func(*Options) {}, func(w *world) {
+	}, func(o *Options) {
+		if prepared {
+			srv.given(o, given)
+		}
+		find := o.Find
+		o.Find = func(ctx context.Context) (discordgo.GatewayBotResponse, error) {
+			srv.do(func() { srv.searches++ })
+			return find(ctx)
+		}
+		o.Started = func(at time.Time) { srv.do(func() { srv.noted = append(srv.noted, at) }) }
+	}, func(w *world) {
 		for step := range strings.SplitSeq(steps, "; ") {
 			verb, arg, _ := strings.Cut(step, " ")
 			least, most, bounded := strings.Cut(arg, "-")
@@ -118,6 +158,29 @@ func plays(t *testing.T, name string, peers []string, steps string) {
 				if !strings.Contains(w.last.Reason, arg) {
 					t.Errorf("%s: reason %q, want %q", name, w.last.Reason, arg)
 				}
+			case "deleted":
+				if got := w.deleted(); got != arg {
+					t.Errorf("%s: message %s is deleted, want %s", name, got, arg)
+				}
+			case "spaced": // three sessions a minute and thirty an hour
+				for i, at := range srv.starts {
+					if i >= 3 && at.Sub(srv.starts[i-3]) < time.Minute || i >= 30 && at.Sub(srv.starts[i-30]) < time.Hour {
+						t.Fatalf("%s: start %d came %v after the one three before", name, i, at.Sub(srv.starts[i-3]))
+					}
+				}
+			case "asked":
+				if got := strings.Join(srv.asked, " "); got != strings.ReplaceAll(arg, " ", "/?encoding=json&v=10 ")+"/?encoding=json&v=10" {
+					t.Errorf("%s: asked %s", name, got)
+				}
+			case "dead": // the address for resuming
+				srv.dead.Store(true)
+			case "panic": // of the listener
+				w.broken.Store(true)
+				for range w.events {
+				}
+				if err := <-w.result; err == nil || !strings.Contains(err.Error(), "listener") {
+					t.Errorf("%s: Run = %v", name, err)
+				}
 			case "latency":
 				w.wait("measured", limit, func(s State) bool { return s.Latency > 0 })
 				if w.last.Latency != d {
@@ -133,9 +196,8 @@ func plays(t *testing.T, name string, peers []string, steps string) {
 			case "accept":
 				srv.refuseWith(nil)
 			case "drop":
-				srv.mu.Lock()
-				latest := now
-				srv.mu.Unlock()
+				var latest *peer
+				srv.do(func() { latest = now })
 				latest.drop()
 			case "since": // the loss, whatever was tried
 				if s := w.s.State(); s.Phase != Down || time.Since(s.Since) < d {
@@ -168,7 +230,10 @@ func plays(t *testing.T, name string, peers []string, steps string) {
 			default: // counts
 				got := srv.count(map[string]func(*server) int{
 					"connections": connections, "sessions": identifies, "resumes": resumes, "byes": func(s *server) int { return len(s.byes) },
-					"bye": func(s *server) int { return s.byes[0] },
+					"bye": func(s *server) int { return s.byes[0] }, "searches": func(s *server) int { return s.searches },
+					"starts noted": func(s *server) int { return len(s.noted) },
+					"warnings":     func(*server) int { return strings.Count(w.log.String(), "level=WARN") },
+					"notes":        func(*server) int { return strings.Count(w.log.String(), "level=INFO") },
 				}[arg])
 				least, most, several := strings.Cut(verb, "-")
 				from, _ := strconv.Atoi(least)
@@ -185,6 +250,65 @@ func plays(t *testing.T, name string, peers []string, steps string) {
 			}
 		}
 	})
+}
+
+// given prepares a link: what the world knows of sessions that other programs started, and how it finds the gateway.
+func (s *server) given(o *Options, list string) {
+	find, began := o.Find, time.Now()
+	for what := range strings.SplitSeq(list, "; ") {
+		verb, arg, _ := strings.Cut(what, " ")
+		d, _ := time.ParseDuration(arg)
+		switch verb {
+		case "started": // a session, that long ago
+			s.last = began.Add(-d)
+			o.LastStart = func() time.Time { return began.Add(-d) }
+		case "forgotten": // a session that the link does not know of
+			s.last = began
+		case "resets": // instead of ends of connections, each from another port
+			dial, port := o.Dial, 40000
+			o.Dial = func(ctx context.Context, network, addr string) (net.Conn, error) {
+				raw, err := dial(ctx, network, addr)
+				port++
+				return resetConn{raw, port}, err
+			}
+		case "finds": // in turn: the gateway, an error, or no answer
+			o.Find = func(ctx context.Context) (discordgo.GatewayBotResponse, error) {
+				now, rest, _ := strings.Cut(arg, " ")
+				switch arg = rest; now {
+				case "error":
+					return discordgo.GatewayBotResponse{}, errors.New("503")
+				case "silence":
+					<-ctx.Done()
+					return discordgo.GatewayBotResponse{}, ctx.Err()
+				}
+				return find(ctx)
+			}
+		case "few": // starts are left for a time
+			o.Find = func(context.Context) (discordgo.GatewayBotResponse, error) {
+				if left := time.Until(began.Add(d)); left > 0 {
+					return door("ws://127.0.0.1:1", 9, left), nil
+				}
+				return door("ws://127.0.0.1:1", 10, 24*time.Hour), nil
+			}
+		default:
+			s.fail("not given: " + what)
+		}
+	}
+}
+
+// resetConn reports the end of a connection as the system does when it was reset.
+type resetConn struct {
+	net.Conn
+	port int
+}
+
+func (c resetConn) Read(b []byte) (int, error) {
+	n, err := c.Conn.Read(b)
+	if err != nil && !errors.Is(err, net.ErrClosed) {
+		here := &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: c.port}
+		err = &net.OpError{Op: "read", Net: "tcp", Source: here, Err: os.NewSyscallError("read", syscall.ECONNRESET)}
+	}
+	return n, err
 }
 
 func TestALinkIsKeptOrWonBackAndEndsWhereItMust(t *testing.T) {
@@ -251,6 +375,47 @@ func TestALinkIsKeptOrWonBackAndEndsWhereItMust(t *testing.T) {
 			[]string{"welcome, idle 1m, threatens", "welcome"},
 			"ready; up 1s; down 2m; because more than 16777216 bytes; ready",
 		},
+
+		{
+			"a session is resumed where Discord wants, or where it began if that address is dead",
+			[]string{lost, lost, "welcome"},
+			"ready; resumed; dead; resumed; asked 127.0.0.1:1 127.0.0.1:2 127.0.0.1:1",
+		},
+		{
+			"a gateway that refuses every session costs three starts a minute and thirty an hour, and is not given up",
+			[]string{"hello, denies"}, "wait 5h; 100-150 sessions; spaced; down; because Discord no longer knows the session",
+		},
+		// P1: a program that is restarted at once was offline for a minute. D7: no warning, it is the bot's own pause.
+		{"a session is not started within five seconds of another", []string{"admits"}, "started 0s| ready 5s-7s; 1 sessions; 1 starts noted; 0 warnings"},
+		{"nor three seconds after it", []string{"admits"}, "started 3s| ready 2s-4s; 1 sessions; 1 starts noted; 0 warnings"},
+		{"a clock that was set back costs nothing", []string{"welcome"}, "started -10m| ready 10ms; 1 sessions"},
+		{"P1: a start that is refused costs its five seconds and no more", []string{"admits"}, "forgotten| ready 7s; 2 sessions; 2 starts noted"},
+		// P10: each reset names another port of this machine, which made each one news.
+		{
+			"a connection that is reset again and again is reported once", append(slices.Repeat([]string{"welcome, idle 1s, drops"}, 30), "welcome"),
+			"resets| ready; up" + strings.Repeat("; down 1m; because the connection to Discord was lost (connection reset); up 1m", 30) + "; 1 warnings; 2 notes",
+		},
+		// P10
+		{
+			"a loss is news again once it has not occurred for ten minutes, and so is its end", []string{"welcome"},
+			"ready; up; 1 notes; drop; down; up; 1 warnings; 2 notes; wait 9m; drop; down; up; 1 warnings; 2 notes; wait 9m; drop; down; up; 1 warnings; 2 notes; " +
+				"wait 1m; refuse; drop; down; wait 1m; 2 warnings; accept; up; 3 notes; wait 11m; drop; down; up; 3 warnings; 4 notes",
+		},
+		{
+			"duplicates and disorder arrive as Discord sent them",
+			[]string{"welcome, misses one, misses two, edits before it was there, replays 3, replays 2, replays 2, deletes 2, deletes 404"},
+			"ready; hears two; hears one; hears one; deleted 2; deleted 404",
+		},
+		{"with few starts left it waits until Discord counts from zero", []string{"welcome"}, "few 5h| down 1s; because only 9; wait 4h59m; 0 connections; up 1m-1m5s"},
+		{"a gateway that has never been found is searched again", []string{"welcome"}, "finds error gateway| down 1m; because 503; ready 5s"},
+		{"also after no answer", []string{"welcome"}, "finds silence gateway| down 1m; ready 5s"},
+		{"one that cannot be asked for is taken where it was", []string{"welcome, idle 1m, closes 4009", "welcome"}, "finds gateway error| ready; up; down 2m; ready 5s"},
+		{
+			"also where no answer comes", []string{"welcome, idle 1m, closes 4009", "welcome"},
+			"finds gateway silence| ready; up; down 2m; ready 30s-35s",
+		},
+		{"the budget is not asked before a session is resumed", []string{lost, lost, lost, "welcome"}, "ready; resumed; resumed; resumed; 1 searches"},
+		{"a panic of the listener ends Run with an error and not the program", []string{lost}, "ready; up 1s; panic; wait 2s; 1 connections"},
 
 		{"Run ends at once, when it is up", []string{"welcome"}, "wait 1h; 1 connections; cancel 2s; wait 1h; 1 connections; stopped"},
 		{"when it waits for a try", []string{""}, "refuse; wait 5m0.333s; cancel 0s; accept; wait 1h; 0 connections; stopped"},
@@ -398,5 +563,34 @@ func TestTheFirstHeartbeatComesAtARandomMomentOfItsInterval(t *testing.T) {
 	least, most := slices.Min(first), slices.Max(first)
 	if most > 41250*time.Millisecond || least > 20*time.Second || most < 20*time.Second {
 		t.Errorf("first heartbeats after %v to %v", least, most)
+	}
+}
+
+func TestTheWaitsAfterRefusalsGrowToAMinute(t *testing.T) {
+	var tries []time.Time
+	inBubble(t, func(_ int, p *peer) {
+		tries = append(tries, time.Now())
+		p.closeWith(4000)
+	}, func(w *world) {
+		time.Sleep(20 * time.Minute)
+		w.leave()
+		for i := range 12 {
+			if got, most := tries[i+1].Sub(tries[i]), min(time.Second<<i, time.Minute); got > most || got < most/2 {
+				t.Errorf("wait %d is %v, want %v to %v", i, got, most/2, most)
+			}
+		}
+		if !strings.Contains(w.log.String(), "Discord closed the connection (4000, unknown error)") {
+			t.Errorf("log\n%s", w.log)
+		}
+	})
+}
+
+func TestOnlySomeReasonsOfALossAreRemembered(t *testing.T) {
+	var n news
+	for i := range 3 * keptReasons {
+		n.lost(fmt.Sprint(i), time.Now())
+	}
+	if len(n.last) > keptReasons {
+		t.Errorf("%d reasons are kept", len(n.last))
 	}
 }

@@ -53,18 +53,13 @@ func (b *syncBuffer) String() string {
 // finished at once. That the bubble closes shows that no goroutine stays behind.
 func inBubble(t *testing.T, script func(n int, p *peer), story func(w *world)) {
 	t.Helper()
-	inBubbleWith(t, script, func(*Options) {}, story)
-}
-
-func inBubbleWith(t *testing.T, script func(n int, p *peer), set func(*Options), story func(w *world)) {
-	t.Helper()
-	inBubbleOf(t, new(server), script, set, story)
+	inBubbleOf(t, new(server), script, func(*Options) {}, story)
 }
 
 func inBubbleOf(t *testing.T, srv *server, script func(n int, p *peer), set func(*Options), story func(w *world)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		srv.script = script
+		srv.script, srv.resumeAt = script, "ws://127.0.0.1:2/"
 		o := Options{Token: testToken, Dial: srv.dialPipe, Find: found("ws://127.0.0.1:1")}
 		set(&o)
 		w := begin(t, srv, o)
