@@ -319,6 +319,8 @@ func (p *play) call(ctx context.Context, verb, arg string) (id string, err error
 		err = c.EditAnswer(ctx, click, m)
 	case "retract":
 		err = c.DeleteAnswer(ctx, click)
+	case "register":
+		err = c.PutCommands(ctx, "5", nil)
 	case "follow":
 		err = c.FollowUp(ctx, click, m)
 	default:
