@@ -35,6 +35,7 @@ func TestEventsThatMakeNoSenseAreLeftOut(t *testing.T) {
 		{"MESSAGE_CREATE", without("channel_id")},
 		{"MESSAGE_CREATE", with("content", 5)},
 		{"MESSAGE_CREATE", with("attachments", "none")},
+		{"MESSAGE_CREATE", map[string]any{"id": "9", "channel_id": "77", "type": 3, "content": 5}},
 		{"MESSAGE_DELETE", map[string]any{"channel_id": "77"}},
 		{"MESSAGE_REACTION_ADD", map[string]any{"user_id": "42", "channel_id": "77", "message_id": "1", "emoji": map[string]any{}}},
 		{"MESSAGE_REACTION_ADD", map[string]any{"channel_id": "77", "message_id": "1", "emoji": map[string]any{"name": "👀"}}},

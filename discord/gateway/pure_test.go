@@ -87,6 +87,20 @@ func TestInteractionsAreReadWithTheirOptionsAndWhoTouchedThem(t *testing.T) {
 	if i, err = read(`"type":3,"member":{"user":{"id":"42","avatar":7}},"message":{"id":"9"},"data":{"custom_id":"x","component_type":2}}`); err != nil || Who(i).ID != "42" {
 		t.Error("what is not used costs the interaction", err, i)
 	}
+	if i, err = read(`"type":3,"user":{"id":"42"},"member":{"user":{"id":"43"}},"message":{"id":"9"},"data":{"custom_id":"x","component_type":2}}`); err != nil || Who(i).ID != "42" {
+		t.Error(err, i)
+	}
+	i, err = read(`"type":2,"user":{"id":"42"},"data":{"name":"Remind","type":3,"target_id":"9","resolved":{"users":{"1":{"id":7}},"messages":{
+		"9":{"id":"9","channel_id":"77","content":"w","author":{"id":"43","avatar":7},"embeds":[{"title":"t","color":"red"}]}}}}}`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m := i.ApplicationCommandData().Resolved.Messages["9"]; m.Content != "w" || m.Author.ID != "43" || len(m.Embeds) != 1 || m.Embeds[0].Title != "t" {
+		t.Errorf("the message that a command is about: %+v", m)
+	}
+	if i, err = read(`"type":2,"user":{"id":"42"},"data":{"name":"Look","type":2,"target_id":"9","resolved":{"users":{"9":{"id":7}}}}}`); err != nil {
+		t.Error("what is not used costs the command", err, i)
+	}
 	for _, bad := range []string{
 		`"type":5,"user":{"id":"42"},"message":{"id":"../x"},"data":{"custom_id":"act:form:_","components":[]}}`,
 		`"type":2,"user":{"id":"42"},"token":"` + strings.Repeat("x", 1025) + `","data":{"name":"fork"}}`,

@@ -37,6 +37,7 @@ type server struct {
 	last     time.Time   // when the last session was started
 	noted    []time.Time // starts that the link reported
 	searches int         // for the gateway
+	refused  int         // connections
 	dead     atomic.Bool // the address for resuming leads nowhere
 	starts   []time.Time
 	login    []string // every op 2 and 6, as sent
@@ -267,9 +268,12 @@ func refusal() error { return &net.OpError{Op: "dial", Net: "tcp", Err: syscall.
 
 // dialPipe connects through memory, so that the time can be a bubble's.
 func (s *server) dialPipe(ctx context.Context, _, addr string) (net.Conn, error) {
-	s.mu.Lock()
-	err := s.refuse
-	s.mu.Unlock()
+	var err error
+	s.do(func() {
+		if err = s.refuse; err != nil {
+			s.refused++
+		}
+	})
 	if addr == "127.0.0.1:2" && s.dead.Load() {
 		return nil, refusal()
 	}

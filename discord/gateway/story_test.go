@@ -172,6 +172,15 @@ func plays(t *testing.T, name string, peers []string, steps string) {
 				if got := strings.Join(srv.asked, " "); got != strings.ReplaceAll(arg, " ", "/?encoding=json&v=10 ")+"/?encoding=json&v=10" {
 					t.Errorf("%s: asked %s", name, got)
 				}
+			case "lasts":
+				if got := time.Since(w.s.State().Since); got < d || got > d+3*time.Second {
+					t.Errorf("%s: it has lasted %v, want %v", name, got, d)
+				}
+				d = 0
+			case "logs":
+				if !strings.Contains(w.log.String(), arg) {
+					t.Errorf("%s: the log lacks %q:\n%s", name, arg, w.log)
+				}
 			case "dead": // the address for resuming
 				srv.dead.Store(true)
 			case "panic": // of the listener
@@ -230,7 +239,7 @@ func plays(t *testing.T, name string, peers []string, steps string) {
 			default: // counts
 				got := srv.count(map[string]func(*server) int{
 					"connections": connections, "sessions": identifies, "resumes": resumes, "byes": func(s *server) int { return len(s.byes) },
-					"bye": func(s *server) int { return s.byes[0] }, "searches": func(s *server) int { return s.searches },
+					"bye": func(s *server) int { return s.byes[0] }, "searches": func(s *server) int { return s.searches }, "refused": func(s *server) int { return s.refused },
 					"starts noted": func(s *server) int { return len(s.noted) },
 					"warnings":     func(*server) int { return strings.Count(w.log.String(), "level=WARN") },
 					"notes":        func(*server) int { return strings.Count(w.log.String(), "level=INFO") },
@@ -357,6 +366,7 @@ func TestALinkIsKeptOrWonBackAndEndsWhereItMust(t *testing.T) {
 			"a request does not delay the next one", append(slices.Repeat([]string{"welcome, idle 5s, moves"}, 12), "welcome"),
 			"ready" + strings.Repeat("; down 1m; up 100ms; resumed", 12),
 		},
+		{"not even after a second", []string{"welcome, idle 1s, moves", "welcome"}, "ready; up; down 2s; up 100ms; resumed"},
 		{"one that only asks to reconnect is not asked in a loop", []string{in + ", moves"}, "wait 1m; 3-61 connections"},
 		{"also where it greets", []string{in + ", ready, moves"}, "wait 1m; 3-61 connections"},
 
@@ -383,7 +393,8 @@ func TestALinkIsKeptOrWonBackAndEndsWhereItMust(t *testing.T) {
 		},
 		{
 			"a gateway that refuses every session costs three starts a minute and thirty an hour, and is not given up",
-			[]string{"hello, denies"}, "wait 5h; 100-150 sessions; spaced; down; because Discord no longer knows the session",
+			[]string{"hello, denies"}, "wait 5h; 100-150 sessions; spaced; down; because Discord no longer knows the session; " +
+				"logs Discord refused several sessions in a row: the next one starts a little later",
 		},
 		// P1: a program that is restarted at once was offline for a minute. D7: no warning, it is the bot's own pause.
 		{"a session is not started within five seconds of another", []string{"admits"}, "started 0s| ready 5s-7s; 1 sessions; 1 starts noted; 0 warnings"},
@@ -400,6 +411,11 @@ func TestALinkIsKeptOrWonBackAndEndsWhereItMust(t *testing.T) {
 			"a loss is news again once it has not occurred for ten minutes, and so is its end", []string{"welcome"},
 			"ready; up; 1 notes; drop; down; up; 1 warnings; 2 notes; wait 9m; drop; down; up; 1 warnings; 2 notes; wait 9m; drop; down; up; 1 warnings; 2 notes; " +
 				"wait 1m; refuse; drop; down; wait 1m; 2 warnings; accept; up; 3 notes; wait 11m; drop; down; up; 3 warnings; 4 notes",
+		},
+		{"the state says how long it has lasted", []string{"welcome"}, "ready; up; wait 2h; lasts 2h; refuse; drop; down; wait 1m; lasts 1m; accept; up; lasts 0s"},
+		{
+			"a server that cannot be reached is tried each second or two, and half as often after five minutes", []string{"welcome"},
+			"ready; up; refuse; drop; down; wait 5m; 175-225 refused; wait 50m; 1125-1275 refused",
 		},
 		{
 			"duplicates and disorder arrive as Discord sent them",
@@ -426,15 +442,16 @@ func TestALinkIsKeptOrWonBackAndEndsWhereItMust(t *testing.T) {
 	} {
 		plays(t, s.name, s.peers, s.steps)
 	}
-	for code, resumed := range map[int]bool{
-		4000: true, 4001: true, 4002: true, 4005: true, 4008: true, 1001: true, 1005: true, 4999: true,
-		4007: false, 4009: false,
+	for code, back := range map[string]string{
+		"4000, unknown error": "resumed", "4001, unknown opcode": "resumed", "4002, decode error": "resumed", "4005, already authenticated": "resumed",
+		"4008, sent too fast": "resumed", "1001": "resumed", "1005": "resumed", "4999": "resumed",
+		"4003, not authenticated": "ready", "4007, invalid sequence": "ready", "4009, session timed out": "ready",
 	} {
-		closes := fmt.Sprint("closes ", code)
-		if code == 1005 {
+		closes := "closes " + code[:4]
+		if code == "1005" {
 			closes = "leaves"
 		}
-		plays(t, closes, []string{"welcome, idle 1m, " + closes, "welcome"}, "ready; "+map[bool]string{true: "resumed", false: "ready"}[resumed]+"; up 3s")
+		plays(t, closes, []string{"welcome, idle 1m, " + closes, "welcome"}, "ready; up; down 1m; because Discord closed the connection ("+code+"); "+back+"; up 3s")
 	}
 	for code, cure := range map[int]string{ // it stops for good, and says what to do
 		4004: "Reset Token, set DISCORD_TOKEN in .env to the new token",
@@ -448,11 +465,12 @@ func TestALinkIsKeptOrWonBackAndEndsWhereItMust(t *testing.T) {
 			plays(t, cure, []string{fmt.Sprint(before, ", closes ", code)}, "ended "+cure+"; wait 24h; 1 connections")
 		}
 	}
-	for _, packet := range []string{
-		`null`, `hello?`, `{"d":1}`, `{"op":"7"}`, `{"op":10,"d":null}`, // no greeting, or without content
-		`{"op":10,"d":{"heartbeat_interval":0}}`, `{"op":10,"d":{"heartbeat_interval":-5}}`, `{"op":10,"d":{"heartbeat_interval":9223372036854775}}`,
+	for packet, why := range map[string]string{ // no greeting, or without content
+		`null`: "malformed", `hello?`: "malformed", `{"d":1}`: "malformed", `{"op":"7"}`: "malformed", `{"op":10,"d":null}`: "0 ms",
+		`{"op":10,"d":{"heartbeat_interval":0}}`: "0 ms", `{"op":10,"d":{"heartbeat_interval":-5}}`: "-5 ms", `{"op":10,"d":{"heartbeat_interval":600001}}`: "600001 ms",
 	} {
-		plays(t, packet, []string{"sends " + packet, "welcome"}, "down 1s; because invalid data; ready; up 5s")
+		why = map[bool]string{true: "a malformed packet", false: "its greeting asks for a heartbeat every " + why}[why == "malformed"]
+		plays(t, packet, []string{"sends " + packet, "welcome"}, "down 1s; because Discord sent invalid data ("+why+"); ready; up 5s")
 	}
 	// The number that was asked for: within five seconds, however long the server was away and whether or not the session
 	// is still known.
@@ -585,12 +603,18 @@ func TestTheWaitsAfterRefusalsGrowToAMinute(t *testing.T) {
 	})
 }
 
-func TestOnlySomeReasonsOfALossAreRemembered(t *testing.T) {
+func TestOnlySomeReasonsOfALossAreRememberedAndLongOnesAreShort(t *testing.T) {
 	var n news
 	for i := range 3 * keptReasons {
 		n.lost(fmt.Sprint(i), time.Now())
 	}
 	if len(n.last) > keptReasons {
 		t.Errorf("%d reasons are kept", len(n.last))
+	}
+	x := strings.Repeat("x", briefRunes)
+	for text, want := range map[string]string{x + ": no route": "no route", x[:150] + ": no route": x[:150] + ": no route"[:10], x + x: x[:briefRunes-1] + "…"} {
+		if got := brief(errors.New(text)); got != want {
+			t.Errorf("%q: %q", text, got)
+		}
 	}
 }
