@@ -69,8 +69,18 @@ func TestALimitIsWaitedForAndNoOther(t *testing.T) {
 			"but not if its name is endless",
 			[]any{windowed("2", "1", "3", strings.Repeat("b", 101)), windowed("2", "0", "3", strings.Repeat("b", 101)), fine}, "edit, send, edit, at 0s",
 		},
-		{"the limits of a file's server are none of the client's", []any{says(
-			200, "x", "X-RateLimit-Limit", "1", "X-RateLimit-Remaining", "0", "X-RateLimit-Reset-After", "9"), says(200, "x")}, "fetch, fetch, at 0s"},
+		{
+			"the limits of a file's server are none of the client's, whatever it calls them",
+			[]any{windowed("5", "4", "9", "b"), said{status: 200, body: "x", header: windowed("1", "0", "9", "b").header}, fine}, "me, fetch, me, at 0s",
+		},
+		{
+			"an answer with half of the time left is of the same window",
+			[]any{windowed("5", "3", "4", "b"), windowed("5", "0", "2", "b"), fine}, "send, send, at 0s, send, at 2s",
+		},
+		{
+			"and so is one with half more",
+			[]any{windowed("5", "2", "2", "b"), windowed("5", "4", "4", "b"), fine}, "send, send, send, at 0s, send, at 4s",
+		},
 		{"an answer that was on its way lifts no limit", []any{windowed("5", "3", "2", "b").after(10), says(
 			429, `{"message":"x","retry_after":30}`, "X-RateLimit-Bucket", "b"), fine}, "beside send, beside send, wait 20s, send, at 30s"},
 		{
