@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -42,8 +43,9 @@ type server struct {
 	starts   []time.Time
 	login    []string // every op 2 and 6, as sent
 	resume   []int64  // the sequence number of every op 6
-	extra    []string // every other packet but heartbeats
-	byes     []int    // close codes that clients sent
+	shown    []string // presences: name, type, state, status
+	told     []time.Time
+	byes     []int // close codes that clients sent
 	seq      int64
 	log      []packetOut
 }
@@ -105,7 +107,12 @@ func (p *peer) handle(data []byte) {
 	var in struct {
 		Op int `json:"op"`
 		D  struct {
-			Seq int64 `json:"seq"`
+			Seq        int64  `json:"seq"`
+			Status     string `json:"status"`
+			Activities []struct {
+				Name, State string
+				Type        int
+			} `json:"activities"`
 		} `json:"d"`
 	}
 	_ = json.Unmarshal(data, &in) // a heartbeat's d is a number
@@ -129,7 +136,11 @@ func (p *peer) handle(data []byte) {
 		s.resume = append(s.resume, in.D.Seq)
 		s.login = append(s.login, string(data))
 	default:
-		s.extra = append(s.extra, string(data))
+		var words []string
+		for _, a := range in.D.Activities {
+			words = append(words, strings.TrimSpace(fmt.Sprint(a.Name, " ", a.Type, " ", a.State)))
+		}
+		s.shown, s.told = append(s.shown, strings.Join(append(words, in.D.Status), " ")), append(s.told, time.Now())
 	}
 	s.mu.Unlock()
 	if in.Op == opIdentify || in.Op == 6 {
