@@ -21,6 +21,7 @@ func FuzzDecodedEventsAreWholeAndClean(f *testing.F) {
 	for i := range kinds {
 		f.Add(i, seed)
 	}
+	f.Add(1, []byte(`{}`))
 	f.Add(3, []byte(`{"id":"5","application_id":"6","channel_id":"7","token":"t","type":2,"user":{"id":"42"},"data":{"name":"fork","options":[{"name":"n","type":4,"value":3}]}}`))
 	f.Fuzz(func(t *testing.T, kind int, data []byte) {
 		v, err := decode(kinds[uint(kind)%uint(len(kinds))], data)

@@ -353,7 +353,8 @@ func TestALinkIsKeptOrWonBackAndEndsWhereItMust(t *testing.T) {
 				"away busy; wait 10s; down; watch ; resumed; wait 1s; 3 changes; shown number 3 online, busy 3 idle, your DMs 3 online",
 		},
 		{
-			"the budget in the presence is no faster than Discord allows, and ends with the newest", []string{"welcome"},
+			"the budget in the presence is no faster than Discord allows, and ends with the newest",
+			[]string{"welcome"},
 			"ready; wait 1m; " + strings.Repeat("status 9 pings left; wait 300ms; status 8 pings left; wait 300ms; ", 50) +
 				"wait 5s; paced; 6-9 changes; shown Custom Status 4 8 pings left online",
 		},
@@ -420,8 +421,9 @@ func TestALinkIsKeptOrWonBackAndEndsWhereItMust(t *testing.T) {
 		},
 		{
 			"a gateway that refuses every session costs three starts a minute and thirty an hour, and is not given up",
-			[]string{"hello, denies"}, "wait 5h; 100-150 sessions; spaced; down; exactly Discord no longer knows the session; " +
-				"logs Discord refused several sessions in a row: the next one starts a little later",
+			[]string{"hello, denies"},
+			"wait 5h; 100-150 sessions; spaced; down; exactly Discord no longer knows the session; " +
+				`logs reason="Discord refused several sessions in a row: the next one starts a little later"`,
 		},
 		// P1: a program that is restarted at once was offline for a minute. D7: no warning, it is the bot's own pause.
 		{"a session is not started within five seconds of another", []string{"admits"}, "started 0s| ready 5s-7s; 1 sessions; 1 starts noted; 0 warnings"},

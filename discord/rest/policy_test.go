@@ -67,11 +67,13 @@ func TestALimitIsWaitedForAndNoOther(t *testing.T) {
 		{"routes of one bucket share its window", []any{windowed("2", "1", "3", "b"), windowed("2", "0", "3", "b"), fine}, "edit, send, at 0s, edit, at 3s"},
 		{
 			"but not if its name is endless",
-			[]any{windowed("2", "1", "3", strings.Repeat("b", 101)), windowed("2", "0", "3", strings.Repeat("b", 101)), fine}, "edit, send, edit, at 0s",
+			[]any{windowed("2", "1", "3", strings.Repeat("b", 101)), windowed("2", "0", "3", strings.Repeat("b", 101)), fine},
+			"edit, send, edit, at 0s",
 		},
 		{
 			"the limits of a file's server are none of the client's, whatever it calls them",
-			[]any{windowed("5", "4", "9", "b"), said{status: 200, body: "x", header: windowed("1", "0", "9", "b").header}, fine}, "me, fetch, me, at 0s",
+			[]any{windowed("5", "4", "9", "b"), said{status: 200, body: "x", header: windowed("1", "0", "9", "b").header}, fine},
+			"me, fetch, me, at 0s",
 		},
 		{
 			"an answer with half of the time left is of the same window",
@@ -334,7 +336,7 @@ func TestRefusalsAreNeverRepeatedAndHaveAKind(t *testing.T) {
 			c, f := discord(says(n, `{"code":`+code+`,"message":"in Discord's words"}`))
 			_, err = c.Send(t.Context(), "7", Message{Content: "x"})
 			e, is := errors.AsType[*APIError](err)
-			if !errors.Is(err, want) || len(f.requests()) != 1 || is == (want == ErrLimited) {
+			if !errors.Is(err, want) || len(f.requests()) != 1 || is == errors.Is(err, ErrLimited) {
 				t.Errorf("%s: %T %v after %d requests", both, err, err, len(f.requests()))
 			}
 			if is && fmt.Sprint(e.Status, "/", e.Code, e.Message) != both+"in Discord's words" {
