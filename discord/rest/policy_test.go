@@ -77,11 +77,13 @@ func TestALimitIsWaitedForAndNoOther(t *testing.T) {
 		},
 		{
 			"an answer with half of the time left is of the same window",
-			[]any{windowed("5", "3", "4", "b"), windowed("5", "0", "2", "b"), fine}, "send, send, at 0s, send, at 2s",
+			[]any{windowed("5", "3", "4", "b"), windowed("5", "0", "2", "b"), fine},
+			"send, send, at 0s, send, at 2s",
 		},
 		{
 			"and so is one with half more",
-			[]any{windowed("5", "2", "2", "b"), windowed("5", "4", "4", "b"), fine}, "send, send, send, at 0s, send, at 4s",
+			[]any{windowed("5", "2", "2", "b"), windowed("5", "4", "4", "b"), fine},
+			"send, send, send, at 0s, send, at 4s",
 		},
 		{"an answer that was on its way lifts no limit", []any{windowed("5", "3", "2", "b").after(10), says(
 			429, `{"message":"x","retry_after":30}`, "X-RateLimit-Bucket", "b"), fine}, "beside send, beside send, wait 20s, send, at 30s"},

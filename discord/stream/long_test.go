@@ -29,7 +29,7 @@ func TestALongAnswerKeepsThePaceOfTheChannelAndMovesAllTheTime(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			inRoom(t, Options{StatusLine: true}, func(t *testing.T, r *room, a *Answer) {
-				r.delay, r.still = tt.delay, true
+				r.do(func() { r.delay, r.still = tt.delay, true })
 				begin := time.Now()
 				stream(a, tt.text, tt.over, tt.pieces)
 				a.End(t.Context(), false)

@@ -198,7 +198,7 @@ func TestWhateverHappensTheScreenSaysWhatTheAnswerSays(t *testing.T) {
 			deleted := false
 			for i, v := range list {
 				if v.kind != "delete" || i < len(list)-1 { // the last one would not be noticed
-					deleted = deleted || v.kind == "delete" && len(r.list) > 0
+					deleted = deleted || v.kind == "delete" && len(r.texts()) > 0
 					perform(a, r, v)
 				}
 			}
