@@ -236,8 +236,12 @@ func plays(t *testing.T, name string, peers []string, steps string) {
 				})
 			default: // counts
 				got := srv.count(map[string]func(*server) int{
-					"connections": connections, "sessions": identifies, "resumes": resumes, "byes": func(s *server) int { return len(s.byes) },
-					"bye": func(s *server) int { return s.byes[0] }, "searches": func(s *server) int { return s.searches }, "changes": func(s *server) int { return len(s.shown) }, "refused": func(s *server) int { return s.refused },
+					"connections": connections, "sessions": identifies, "resumes": resumes,
+					"byes":         func(s *server) int { return len(s.byes) },
+					"bye":          func(s *server) int { return s.byes[0] },
+					"searches":     func(s *server) int { return s.searches },
+					"changes":      func(s *server) int { return len(s.shown) },
+					"refused":      func(s *server) int { return s.refused },
 					"starts noted": func(s *server) int { return len(s.noted) },
 					"warnings":     func(*server) int { return strings.Count(w.log.String(), "level=WARN") },
 					"notes":        func(*server) int { return strings.Count(w.log.String(), "level=INFO") },
@@ -583,7 +587,7 @@ func TestOnlySomeReasonsOfALossAreRememberedAndLongOnesAreShort(t *testing.T) {
 		t.Errorf("%d reasons are kept", len(n.last))
 	}
 	x := strings.Repeat("x", briefRunes)
-	for text, want := range map[string]string{x + ": no route": "no route", x[:150] + ": no route": x[:150] + ": no route"[:10], x + x: x[:briefRunes-1] + "…"} {
+	for text, want := range map[string]string{x + ": no route": "no route", x[:150] + ": no route": x[:150] + ": no route", x[:151] + ": no route": "no route", x + x: x[:briefRunes-1] + "…"} {
 		if got := brief(errors.New(text)); got != want {
 			t.Errorf("%q: %q", text, got)
 		}
