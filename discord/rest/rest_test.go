@@ -396,21 +396,23 @@ func TestABaseMustBeLoopbackOrEncrypted(t *testing.T) {
 	}
 }
 
-func TestATokenMayBePastedWithItsScheme(t *testing.T) {
-	f := &far{answer: inTurn(says(200, `{"id":"1","username":"ollim","bot":true}`))}
-	c := New(Options{Token: " Bot abc\n", Transport: f})
-	me, err := c.Me(t.Context())
-	if err != nil || me.ID != "1" || me.DisplayName() != "ollim" || f.requests()[0].header.Get("Authorization") != "Bot abc" {
-		t.Errorf("%+v, %v, %q", me, err, f.requests()[0].header)
-	}
-}
-
-func TestAVersionFitsIntoAHeader(t *testing.T) {
-	for given, want := range map[string]string{"": "dev", "1.0 (of\ntoday)\x7f é": "1.0oftoday"} {
-		f := &far{answer: inTurn(fine)}
-		_, err := New(Options{Token: "abc", Transport: f, Version: given}).Me(t.Context())
-		if got := f.requests()[0].header.Get("User-Agent"); err != nil || got != "DiscordBot (ollim-bot, "+want+")" {
-			t.Errorf("%q: %q, %v", given, got, err)
+func TestATokenMayBePastedWithItsSchemeAndAVersionFitsIntoAHeader(t *testing.T) {
+	for given, want := range map[[2]string]string{
+		{" Bot abc\n", ""}:               "Bot abc DiscordBot (ollim-bot, dev)",
+		{"abc", "1.0 (of\ntoday)\x7f é"}: "Bot abc DiscordBot (ollim-bot, 1.0oftoday)",
+		{" ", "1.0"}:                     "", // nothing is asked without a token
+	} {
+		f := &far{answer: inTurn(says(200, `{"id":"1","username":"ollim","bot":true}`))}
+		me, err := New(Options{Token: given[0], Version: given[1], Transport: f}).Me(t.Context())
+		if want == "" {
+			if !errors.Is(err, ErrAuth) || len(f.requests()) != 0 {
+				t.Error(err)
+			}
+			continue
+		}
+		head := f.requests()[0].header
+		if got := head.Get("Authorization") + " " + head.Get("User-Agent"); err != nil || got != want || me.ID != "1" || me.DisplayName() != "ollim" {
+			t.Errorf("%q: %s, %+v, %v", given, got, me, err)
 		}
 	}
 }
@@ -424,13 +426,6 @@ func TestTheClientKnowsTheNoncesOfItsLatestMessages(t *testing.T) {
 		if c.Sent(fmt.Sprint("n", i)) != known {
 			t.Errorf("number %d is known: %v", i, !known)
 		}
-	}
-}
-
-func TestWithoutATokenNothingIsAsked(t *testing.T) {
-	f := &far{answer: inTurn(fine)}
-	if _, err := New(Options{Token: " ", Transport: f}).Me(t.Context()); !errors.Is(err, ErrAuth) || len(f.requests()) != 0 {
-		t.Error(err)
 	}
 }
 
