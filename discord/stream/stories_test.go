@@ -303,6 +303,9 @@ func (n *teller) end(a *Answer, how string) {
 			if !m.gone && m.page.Stop {
 				n.r.accuse("a finished answer can be stopped")
 			}
+			if m.page.File != "" && bare(m.page.File) != bare(n.said) {
+				n.r.accuse("the file lacks words")
+			}
 		}
 	})
 	if len(n.said) > 200 && n.r.says(n.said) == nil {
