@@ -587,7 +587,10 @@ func TestOnlySomeReasonsOfALossAreRememberedAndLongOnesAreShort(t *testing.T) {
 		t.Errorf("%d reasons are kept", len(n.last))
 	}
 	x := strings.Repeat("x", briefRunes)
-	for text, want := range map[string]string{x + ": no route": "no route", x[:150] + ": no route": x[:150] + ": no route", x[:151] + ": no route": "no route", x + x: x[:briefRunes-1] + "…"} {
+	for text, want := range map[string]string{
+		x + ": no route": "no route", x[:151] + ": no route": "no route", x[:150] + ": no route": x[:150] + ": no route",
+		"y" + x: "y" + x[:briefRunes-2] + "…", ": " + x: x,
+	} {
 		if got := brief(errors.New(text)); got != want {
 			t.Errorf("%q: %q", text, got)
 		}

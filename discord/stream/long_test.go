@@ -81,6 +81,7 @@ func TestOpeningsEndAtSentencesOrWords(t *testing.T) {
 		"Sure. Your dentist appointment is on Tue":                 {0, 36},
 		"Your appointment is on Tuesday at three. It":              {40, 40},
 		"Your appointment is on Monday at seven! It's":             {0, 39},
+		"It takes two hours or so, I would say, about ~3 in":       {0, 47},
 		"Sure, I have it. Your dentist appointment is on":          {0, 44},
 		"Sure. Your dentist appointment is on Tuesday. The":        {45, 45},
 		"Sure. Your dentist appointment is on Tuesday.":            {0, 45},
