@@ -63,7 +63,7 @@ func TestInteractionsAreReadWithTheirOptionsAndWhoTouchedThem(t *testing.T) {
 		return i, err
 	}
 	i, err := read(`"type":2,"user":{"id":"42","username":"u"},"data":{"id":"8","name":"ping-budget","type":1,"options":[
-		{"name":"capacity","type":4,"value":6},{"name":"share","type":10,"value":0.5},{"name":"on","type":5,"value":true},{"name":"topic","type":3,"value":"a\tb"}]}}`)
+		{"name":"capacity","type":4,"value":6},{"name":"share","type":10,"value":0.5},{"name":"on","type":5,"value":true},{"name":"topic","type":3,"value":"a\tb"},{"name":"least","type":4,"value":-9007199254740992},{"name":"most","type":4,"value":9007199254740992}]}}`)
 	if err != nil || Who(i).ID != "42" || i.ApplicationCommandData().Name != "ping-budget" {
 		t.Fatal(err, i)
 	}
@@ -71,7 +71,7 @@ func TestInteractionsAreReadWithTheirOptionsAndWhoTouchedThem(t *testing.T) {
 	for _, o := range i.ApplicationCommandData().Options {
 		options[o.Name] = o.Value
 	}
-	if diff := cmp.Diff(map[string]any{"capacity": int64(6), "share": 0.5, "on": true, "topic": "a    b"}, options); diff != "" {
+	if diff := cmp.Diff(map[string]any{"capacity": int64(6), "share": 0.5, "on": true, "topic": "a    b", "least": int64(-1 << 53), "most": int64(1 << 53)}, options); diff != "" {
 		t.Error(diff)
 	}
 	i, err = read(`"type":3,"guild_id":"3","member":{"user":{"id":"42","username":"u"}},"message":{"id":"9"},"data":{"custom_id":"act:dismiss:_","component_type":2}}`)
@@ -96,7 +96,7 @@ func TestInteractionsAreReadWithTheirOptionsAndWhoTouchedThem(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if m := i.ApplicationCommandData().Resolved.Messages["9"]; m.Content != "w" || m.Author.ID != "43" || len(m.Embeds) != 1 || m.Embeds[0].Title != "t" {
+	if m := i.ApplicationCommandData().Resolved.Messages["9"]; m.ID != "9" || m.ChannelID != "77" || m.Content != "w" || m.Author.ID != "43" || len(m.Embeds) != 1 || m.Embeds[0].Title != "t" {
 		t.Errorf("the message that a command is about: %+v", m)
 	}
 	if i, err = read(`"type":2,"user":{"id":"42"},"data":{"name":"Look","type":2,"target_id":"9","resolved":{"users":{"9":{"id":7}}}}}`); err != nil {
@@ -105,6 +105,10 @@ func TestInteractionsAreReadWithTheirOptionsAndWhoTouchedThem(t *testing.T) {
 	for _, bad := range []string{
 		`"type":5,"user":{"id":"42"},"message":{"id":"../x"},"data":{"custom_id":"act:form:_","components":[]}}`,
 		`"type":2,"user":{"id":"42"},"token":"` + strings.Repeat("x", 1025) + `","data":{"name":"fork"}}`,
+		`"type":2,"user":{"id":"42"},"token":"a~b","data":{"name":"fork"}}`,
+		`"type":2,"user":{"id":"42"},"data":{"name":"\u001b[31m"}}`,
+		`"type":2,"user":{"id":"42"},"data":{"name":"fork","options":[{"name":"n","type":4,"value":9007199254740994}]}}`,
+		`"type":2,"user":{"id":"42"},"data":{"name":"fork","options":[{"name":"n","type":4,"value":-9007199254740994}]}}`,
 		`"type":5,"user":{"id":"42"},"data":{"components":[]}}`,
 		`"type":2,"user":{"id":"42"},"data":{"name":"Remind","type":3,"target_id":"../x"}}`,
 		`"type":3,"user":{"id":"42"},"data":{"custom_id":"act:dismiss:_"}}`,

@@ -222,7 +222,7 @@ func plays(t *testing.T, name string, peers []string, steps string) {
 					t.Errorf("%s: %v, state %+v", name, err, s)
 				}
 			case "stopped":
-				if s := w.s.State(); s.Phase != Stopped {
+				if s := w.s.State(); s.Phase != Stopped || s.Reason != "the bot has left Discord" {
 					t.Errorf("%s: state %+v", name, s)
 				}
 			case "leave":
@@ -456,6 +456,11 @@ func TestALinkIsKeptOrWonBackAndEndsWhereItMust(t *testing.T) {
 			[]string{"welcome"},
 			"ready; up; 1 notes; drop; down; up; 1 warnings; 2 notes; wait 9m; drop; down; up; 1 warnings; 2 notes; wait 9m; drop; down; up; 1 warnings; 2 notes; " +
 				"wait 1m; refuse; drop; down; wait 1m; 2 warnings; accept; up; 3 notes; wait 11m; drop; down; up; 3 warnings; 4 notes",
+		},
+		{
+			"a refusal is forgotten after thirty seconds, and a first one costs nothing",
+			[]string{"welcome, idle 5s, closes 4000", "welcome, idle 30s, closes 4000", "welcome, idle 29s, closes 4000", "welcome"},
+			"ready; up; down 6s; up 100ms; down 31s; up 100ms; down 30s; up 500ms-1s",
 		},
 		{"the state says how long it has lasted", []string{"welcome"}, "ready; up; wait 2h; lasts 2h; refuse; drop; down; wait 1m; lasts 1m; accept; up; lasts 0s"},
 		{
