@@ -40,7 +40,8 @@ func everything() Message {
 
 const wantQuiet = `"allowed_mentions":{"parse":[]}`
 
-// testdata/requests.txt has what each call sends, and the headers that are missing or unusual.
+// testdata/requests.txt has what each call sends, and the headers that are missing or unusual. Below it stands the error if
+// Discord refuses it.
 func TestRequestsHaveDiscordsForm(t *testing.T) {
 	ctx, full, now := t.Context(), everything(), discordgo.InteractionResponseChannelMessageWithSource
 	choices := &discordgo.ApplicationCommandOption{
@@ -63,6 +64,8 @@ func TestRequestsHaveDiscordsForm(t *testing.T) {
 		{"an edit has all that it was given", func(c *Client) error { return c.Edit(ctx, "7", "8", full) }},
 		{"an edit takes away what it was not given", func(c *Client) error { return c.Edit(ctx, "7", "8", Message{}) }},
 		{"a change of buttons leaves the rest", func(c *Client) error { return c.Buttons(ctx, "7", "8", full.Components) }},
+		{"the account is looked up", func(c *Client) error { _, err := c.Me(ctx); return err }},
+		{"the application is looked up", func(c *Client) error { _, err := c.Application(ctx); return err }},
 		{"a message is read", func(c *Client) error { return second(c.Text(ctx, "7", "8")) }},
 		{"a message is deleted", func(c *Client) error { return c.Delete(ctx, "7", "8") }},
 		{"a reaction is added", func(c *Client) error { return c.React(ctx, "7", "8", "👀") }},
@@ -110,7 +113,8 @@ func TestRequestsHaveDiscordsForm(t *testing.T) {
 		for _, name := range slices.Sorted(maps.Keys(got.header)) {
 			fmt.Fprintf(&out, " (%s: %s)", name, got.header[name])
 		}
-		out.WriteString("\n")
+		no, _ := discord(says(403, `{"code":50001,"message":"no"}`))
+		fmt.Fprintf(&out, "\n\t%v\n", tt.call(no))
 	}
 	goldentest.Compare(t, "requests.txt", out.String())
 }
@@ -303,6 +307,10 @@ func TestHistoryComesOldestFirst(t *testing.T) {
 		if err != nil || strings.Join(ids, " ") != tt.want || last != tt.last || rule != "GET /api/v10/channels/7/messages?"+tt.rule {
 			t.Errorf("%s: %v to %q, %v, %s", tt.said, ids, last, err, rule)
 		}
+	}
+	c, _ := discord(says(403, ""))
+	if _, _, err := c.After(t.Context(), "7", "", 1); !errors.Is(err, ErrForbidden) || !strings.HasPrefix(err.Error(), "read the messages: ") {
+		t.Error(err)
 	}
 }
 

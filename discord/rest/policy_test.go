@@ -178,6 +178,7 @@ func TestARequestIsRepeatedWhereThatIsSafe(t *testing.T) {
 		{"a file is a matter of its own", []any{says(302, "", "Location", "http://169.254.169.254/"), fine}, "fetch: invalid, me, 2 requests"},
 		{"its address ends", []any{says(403, "This content is no longer available."), fine}, "fetch: expired, me, 2 requests"},
 		{"or was never there", []any{says(404, ""), fine}, "fetch: expired, me, 2 requests"},
+		{"or is gone for good", []any{says(410, ""), fine}, "fetch: expired, me, 2 requests"},
 		{"or needs more rights", []any{says(401, ""), fine}, "fetch: expired, me, 2 requests"},
 		{"or is of another kind", []any{says(415, ""), fine}, "fetch: invalid, me, 2 requests"},
 		{"a fault costs all tries", []any{says(503, "")}, "fetch: transient, 5 requests"},
