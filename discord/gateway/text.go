@@ -1,11 +1,8 @@
 package gateway
 
 import (
-	"errors"
 	"fmt"
 	"strings"
-
-	"github.com/gorilla/websocket"
 
 	"ollimbot/core/base/clean"
 	"ollimbot/core/base/web"
@@ -27,9 +24,8 @@ const (
 	textApart      = "a new session starts five seconds after the last one"
 	textFewStarts  = "Discord allows only %d more session starts today: waiting for its daily reset"
 
-	textHandshake = "it did not answer like a Discord gateway"
-	textBadProxy  = "HTTPS_PROXY is not a valid address"
-	textPlain     = "the gateway's address is not encrypted"
+	textBadProxy = "HTTPS_PROXY is not a valid address"
+	textPlain    = "the gateway's address is not encrypted"
 
 	textBadAddress = "the gateway's address is invalid"
 
@@ -88,9 +84,6 @@ const briefRunes = 160
 
 // brief shortens an error for people.
 func brief(err error) string {
-	if errors.Is(err, websocket.ErrBadHandshake) {
-		return textHandshake
-	}
 	if words := web.Trouble(err); words != "" {
 		return words
 	}

@@ -233,8 +233,8 @@ func (e *editor) lose(i int) {
 // drop removes the messages from the i-th on.
 func (e *editor) drop(i int) {
 	for _, s := range e.slots[i:] {
-		e.o.Growing(s.id, false)
 		if s.id != "" {
+			e.o.Growing(s.id, false)
 			e.doomed = append(e.doomed, s.id)
 		}
 	}

@@ -55,6 +55,7 @@ type teller struct {
 	answers []*Answer
 	a       *Answer // to which the next things happen
 	said    string  // all words so far
+	growing bool    // it is heard where answers grow
 	group   sync.WaitGroup
 
 	mu    sync.Mutex
@@ -138,6 +139,14 @@ func (n *teller) wrote(line string) string {
 }
 
 func (n *teller) options(list string) {
+	n.o.Growing = func(id post.MessageID, there bool) {
+		if id == "" {
+			n.t.Error("a message without an ID grows, or no more")
+		}
+		if n.growing {
+			n.hear(map[bool]string{true: "grows in ", false: "grows no more in "}[there] + string(id))
+		}
+	}
 	for word := range strings.SplitSeq(strings.Trim(list, "! \n"), ", ") {
 		switch word {
 		case "":
@@ -148,9 +157,7 @@ func (n *teller) options(list string) {
 		case "five messages":
 			n.o.Messages = 5
 		case "says where it grows":
-			n.o.Growing = func(id post.MessageID, there bool) {
-				n.hear(map[bool]string{true: "grows in ", false: "grows no more in "}[there] + string(id))
-			}
+			n.growing = true
 		default:
 			n.t.Fatalf("no option %q", word)
 		}

@@ -252,9 +252,6 @@ func (a *Answer) sketch(rang bool) (s sketch, notifies bool) {
 // SendEvery and EditEvery keep a channel below the five messages and the five edits in five seconds that Discord was
 // seen to allow. They are even, because a burst leads to a long pause.
 const (
-	// SendEvery and EditEvery keep a channel below the five messages and five edits in five
-	// seconds that Discord was observed to allow. They are even, because a burst leads to a
-	// long pause.
 	SendEvery = 1050 * time.Millisecond
 	EditEvery = 1200 * time.Millisecond
 )
