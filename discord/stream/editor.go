@@ -133,7 +133,7 @@ func (e *editor) run(ctx context.Context) {
 	}
 	if ctx.Err() == nil {
 		for _, s := range e.slots {
-			e.o.Growing(s.id, false)
+			e.settled(s.id)
 		}
 	}
 	e.report()
@@ -220,7 +220,7 @@ func (e *editor) refused() bool { return e.losses > freeLosses }
 // lose drops a deleted message and those after it, which are sent again in order. A refused answer stays unchanged,
 // except for a status, which would stay forever.
 func (e *editor) lose(i int) {
-	e.o.Growing(e.slots[i].id, false)
+	e.settled(e.slots[i].id)
 	e.slots[i].id = ""
 	e.losses++
 	if n := len(e.slots); !e.refused() {
@@ -230,11 +230,18 @@ func (e *editor) lose(i int) {
 	}
 }
 
+// settled says that a message, if it was sent, grows no more.
+func (e *editor) settled(id post.MessageID) {
+	if id != "" {
+		e.o.Growing(id, false)
+	}
+}
+
 // drop removes the messages from the i-th on.
 func (e *editor) drop(i int) {
 	for _, s := range e.slots[i:] {
 		if s.id != "" {
-			e.o.Growing(s.id, false)
+			e.settled(s.id)
 			e.doomed = append(e.doomed, s.id)
 		}
 	}
@@ -304,7 +311,7 @@ func (e *editor) sendOne(ctx context.Context) error {
 		e.rang = e.rang || !s.silent
 		e.o.Growing(id, true)
 		if n > 0 && e.slots[n-1].id != id {
-			e.o.Growing(e.slots[n-1].id, false)
+			e.settled(e.slots[n-1].id)
 		}
 	case errors.Is(err, rest.ErrGone): // an earlier try succeeded, and the user deleted the message
 		e.slots = e.slots[:len(e.slots)-1]
