@@ -221,6 +221,7 @@ func TestPanesAndTheirBoxesStandAsTheirStoriesSay(t *testing.T) {
 			(it is measured) (titles grow) => a title a title
 			(it has its width)`},
 		{"a long notice goes on below its words", setup{w: 100, h: 30, options: Options{Notice: "the disk is full; free some space and try again, or nothing that was said is kept and all of it is gone"}}, `
-			! => the disk is full; free | "│                   kept"`},
+			!      => the disk is full; free | "│                   kept"
+			@40x10 => the disk is full; free some │ | "│          kept and all of it is gone "`},
 	})
 }

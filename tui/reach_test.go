@@ -26,7 +26,7 @@ import (
 	"ollimbot/tui/view"
 )
 
-// Every action is reached by its keys and by its name in the palette, which leave the same, and each row of the palette with the mouse alone.
+// Every action is reached by its keys, by its name in the palette and with the mouse alone, which leave the same.
 
 // everything is a snapshot in which nearly every action can be used.
 func everything(at time.Time) core.Snapshot {
@@ -243,9 +243,23 @@ func byPalette(a action.Action) func(s *stage) {
 	}
 }
 
-// waysTo are the ways to an action from its scene.
+func byMouse(a action.Action) func(s *stage) {
+	return func(s *stage) {
+		s.clickOn(": command")
+		for range 14 {
+			if x, y, _, ok := s.row(itemName(a)); ok {
+				s.click(x, y)
+				return
+			}
+			s.wheelDown(17) // of 18 rows
+		}
+		s.t.Errorf("the wheel does not come to it:\n%s", s.screen())
+	}
+}
+
+// waysTo are all ways to an action from its scene.
 func waysTo(a action.Action) map[string]func(s *stage) {
-	ways := map[string]func(s *stage){"the palette": byPalette(a)}
+	ways := map[string]func(s *stage){"the palette": byPalette(a), "the mouse": byMouse(a)}
 	if a.ID == action.Palette { // it does not list itself
 		ways = map[string]func(s *stage){"the mouse": func(s *stage) { s.clickOn(": command") }}
 	}
@@ -279,7 +293,7 @@ func rowName(a action.Action) string {
 	return string(a.Pane) + "/" + string(a.ID)
 }
 
-func TestEveryActionIsReachedByKeyAndByPalette(t *testing.T) {
+func TestEveryActionIsReachedByKeyByPaletteAndByMouse(t *testing.T) {
 	// What these do cannot be seen in what they leave.
 	silent := map[action.ID]string{
 		action.DayEarlier: "nothing stands there (TestEachMarkIsWalkedToSaidAndOpened)", action.DayLater: "as before", action.DayNow: "as before",
@@ -378,44 +392,7 @@ func TestReadOnlyRefusesWhatWritesWhicheverWayItIsReached(t *testing.T) {
 	}
 }
 
-func TestTheMouseAloneReachesEachRowOfThePalette(t *testing.T) {
-	rows := func(s *stage, seen func(x, y int, a action.Action) bool) {
-		s.clickOn(": command")
-		for range 14 {
-			for _, a := range (action.Keys{}).All() {
-				if x, y, _, ok := s.row(itemName(a)); ok && seen(x, y, a) {
-					return
-				}
-			}
-			s.wheelDown(17) // of 18 rows
-		}
-	}
-	missing := map[action.ID]bool{}
-	for _, a := range (action.Keys{}).All() {
-		missing[a.ID] = a.ID != action.Palette // it does not list itself
-	}
-	scene{keys: []string{"2"}}.play(t, func(s *stage) {
-		rows(s, func(_, _ int, a action.Action) bool { missing[a.ID] = false; return false })
-	})
-	for id, is := range missing {
-		if is {
-			t.Errorf("the wheel does not come to %s", id)
-		}
-	}
-	for _, id := range []action.ID{action.Zoom, action.Help, action.Chat.Go()} {
-		a, _ := action.Get(action.Everywhere, id)
-		same(t, sceneOf(a), map[string]func(s *stage){"the palette": byPalette(a), "the mouse": func(s *stage) {
-			rows(s, func(x, y int, b action.Action) bool {
-				if b.ID == id {
-					s.click(x, y)
-				}
-				return b.ID == id
-			})
-		}})
-	}
-}
-
-func TestQuittingIsReachedByKeyAndByPalette(t *testing.T) {
+func TestQuittingIsReachedByKeyByPaletteAndByMouse(t *testing.T) {
 	for _, id := range []action.ID{action.Quit, action.Interrupt} {
 		a, _ := action.Get(action.Everywhere, id)
 		o := same(t, scene{change: func(s core.Snapshot) core.Snapshot {

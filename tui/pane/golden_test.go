@@ -102,6 +102,7 @@ func TestPanesLookAsTheyDid(t *testing.T) {
 		{"schedule-window-ascii", "schedule", nil, "", ascii, [][2]int{{80, 12}}},
 		{"schedule-all", "schedule", nil, `schedule.view`, plain, narrow},
 		{"schedule-all-ascii", "schedule", nil, `schedule.view`, ascii, [][2]int{{80, 12}}},
+		{"schedule-around-now", "schedule", halfADay, "", plain, [][2]int{{44, 30}}},
 		{"schedule-crowded", "schedule", crowded, "", plain, [][2]int{{28, 9}, {43, 12}, {80, 12}, {120, 20}}},
 		{"schedule-dates-window", "schedule", dated, "", plain, [][2]int{{14, 9}, {28, 12}, {40, 12}, {80, 16}, {120, 20}}},
 		{"schedule-dates-window-ascii", "schedule", dated, "", ascii, [][2]int{{80, 16}}},
