@@ -37,6 +37,7 @@ func TestAnOutcomeSaysTheSameInShortAndInFull(t *testing.T) {
 		{"answered", fork.View{ID: "answered", State: fork.Done, Pings: 3}, "answered, 4m", "ping answered in 4 min", "done pinged answered", theme.Text},
 		{"refused", fork.View{ID: "refused", State: fork.Done, Refused: 1, Reports: 2}, "ping refused", "ping refused: no token left · 2 reports", "done refused reported", theme.Warn},
 		{"refused twice", fork.View{State: fork.Done, Refused: 2}, "2 refused", "2 pings refused", "done refused", theme.Warn},
+		{"only reported", fork.View{State: fork.Done, Reports: 1}, "1 report", "1 report", "done reported", theme.Report},
 		{"failed", fork.View{State: fork.NoReport, Pings: 2, Late: true}, "no report", "2 pings", "no report failed late pinged", theme.Bad},
 		{"quiet", fork.View{State: fork.Done, Quiet: 1}, "1 quiet message", "1 quiet message", "done quiet", theme.Dim},
 		{"its routine has stopped itself", fork.View{State: fork.Done, Stopped: "the routine is over"}, "the routine is over", "the routine is over", "done stopped-routine", theme.Warn},
@@ -93,12 +94,26 @@ func TestTheHoursAroundNowAreThoseOfTheClockAndMidnightHasItsDay(t *testing.T) {
 		var got []string
 		for at, label := range pane.Hours(s, c.reach, c.each) {
 			got = append(got, label)
-			if at.Minute() != 0 || label != "Tue" && label != at.Format("15") {
+			if !at.Equal(at.Truncate(time.Hour)) || label != "Tue" && label != at.Format("15") {
 				t.Errorf("%v is called %s", at, label)
 			}
 		}
 		if strings.Join(got, " ") != c.want {
 			t.Errorf("%v around it, each %d: %q", c.reach, c.each, got)
+		}
+	}
+}
+
+// A rule has room for eight cells of state behind the title of what it is above, and a text a blank at either side.
+func TestADetailLeavesRoomBesideItsTitleAndItsText(t *testing.T) {
+	for w, want := range map[int]string{12: " ab         | cd567890 e ", 2: " a| …"} {
+		if got := strings.Join(textsOf(pane.Text(pane.Context{Theme: plainTheme()}, w, 2, "ab cd567890 e")), "|"); got != want {
+			t.Errorf("in %d cells it is %q", w, got)
+		}
+	}
+	for w, cells := range map[int]int{40: 32, 12: 8} {
+		if title := pane.Named(strings.Repeat("x", 99), w)[0].Text; widget.Cells(title) != cells {
+			t.Errorf("of %d cells the title takes %q", w, title)
 		}
 	}
 }

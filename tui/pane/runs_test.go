@@ -389,6 +389,10 @@ func TestUpdatesAreReadAsTheirStoriesSay(t *testing.T) {
 			},
 			"none": func(c *core.Snapshot) { c.Updates = nil },
 		}},
+		{"the second click on one opens it, with the focus only", "updates", nil, `
+			<pinged at> => nothing
+			<pinged at> => opens
+			blur <Email triage> <Email triage> => nothing`, nil},
 		{"one names the run that left it, and leads to it", "updates", left("The pill was taken."), `
 			=> Medication: The pill was taken.
 			updates.bottom updates.read => reads by Medication. | reads The pill was taken.
@@ -698,8 +702,12 @@ func TestTheTitleOfARunFadesWithItsAge(t *testing.T) {
 			c.Forks = append(c.Forks, f)
 		}
 	})
+	here, _ := s.c.Theme.Ends(theme.Here)
+	s.c.Still = true
+	lacks(t, "nothing shall move", s.screen(118, 24), here+"14:0")
+	s.c.Still = false
 	screen := s.screen(118, 24)
-	if here, _ := s.c.Theme.Ends(theme.Here); strings.Count(screen, here+"14:0") != 1 {
+	if strings.Count(screen, here+"14:0") != 1 {
 		t.Errorf("one run has just started:\n%s", screen)
 	}
 	for i, role := range []theme.Role{theme.Strong, theme.Strong, theme.Strong, theme.Text, theme.Dim} {

@@ -61,6 +61,7 @@ func TestSettingsAreChangedAsTheirStoriesSay(t *testing.T) {
 		t.Errorf("the row's place is %d", at)
 	}
 	tell(t, []story{
+		{"the title of a page without a state has none", "settings", nil, `=> state:`, nil},
 		{"the schedule is filtered, until that ends", "schedule", nil, `
 			@100x14 => Check email | Weekly review
 			schedule.find "email" => Check email | " /email" | " of " | !Weekly review
