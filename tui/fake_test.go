@@ -44,7 +44,7 @@ type bot struct {
 	active  int // how often it heard of keys
 	// takes is how long a command takes; nil means no time.
 	takes func(c command.Value) time.Duration
-	adds  bool // new tasks are written
+	adds  bool // new tasks are written, and runs begin
 	full  bool // nothing can be written
 }
 
@@ -168,8 +168,20 @@ func (b *bot) Do(ctx context.Context, c command.Value) (command.Outcome, error) 
 			})
 			return command.Outcome{Message: reply}, nil
 		}
+	case command.SetConfig:
+		return command.Outcome{Message: c.Key + " → " + c.Value, Undo: command.SetConfig{Key: c.Key, Value: "off", Sure: true}}, nil
+	case command.SetLook:
+		return command.Outcome{Message: c.Name + " → " + c.Value}, nil
+	case command.Line:
+		return command.Outcome{Printed: "all that\nit prints"}, nil
 	case command.FireNow:
-		panic("a command that panics")
+		if !b.adds {
+			panic("a command that panics")
+		}
+		b.change(func(s *core.Snapshot) {
+			s.Forks = append([]fork.View{{ID: "fired001", TaskID: c.ID, Title: "Fired", State: fork.Running, Started: time.Now()}}, s.Forks...)
+		})
+		return command.Outcome{Message: "it is fired"}, nil
 	}
 	return command.Outcome{}, errDiskFull
 }

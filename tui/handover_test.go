@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -32,13 +33,20 @@ func TestTheEditorIsTheUsersAndNeverAShell(t *testing.T) {
 		{[]string{"EDITOR=nano"}, pane.Edit{}, []string{"nano", "/d/a b.md"}},
 		{[]string{"EDITOR=nano", "VISUAL=code --wait"}, problem, []string{"code", "--wait", "/d/a b.md"}},
 		{[]string{"EDITOR= "}, problem, []string{"vi", "+3", "/d/a b.md"}},
-		{[]string{"EDITOR=/usr/bin/nano"}, problem, []string{"/usr/bin/nano", "+3,8", "/d/a b.md"}},
-		{[]string{"EDITOR=nvim"}, problem, []string{"nvim", "+call cursor(3,8)", "/d/a b.md"}},
 		{[]string{"EDITOR=micro"}, pane.Edit{Line: 3}, []string{"micro", "+3:1", "/d/a b.md"}},
 		{[]string{"EDITOR=sh -c 'rm x'; $HOME"}, pane.Edit{}, []string{"sh", "-c", "'rm", "x';", "$HOME", "/d/a b.md"}},
 	} {
 		if d := cmp.Diff(c.want, editorArgs(c.env, "/d/a b.md", c.edit)); d != "" {
 			t.Errorf("%v (-want +got):\n%s", c.env, d)
+		}
+	}
+	for names, at := range map[string]string{
+		"vi ex mg joe jmacs jed ed": "+3", "vim nvim view": "+call cursor(3,8)", "nano pico": "+3,8", "emacs emacsclient micro kak": "+3:8",
+	} {
+		for _, name := range strings.Fields(names) {
+			if got := editorArgs([]string{"EDITOR=/usr/bin/" + name}, "x", problem); got[1] != at {
+				t.Errorf("%s begins at %q", name, got[1])
+			}
 		}
 	}
 }
@@ -98,6 +106,17 @@ func TestTheTerminalIsHandedOverAndTakenBackAsItsStoriesSay(t *testing.T) {
 	}
 	reads := remotely(Options{ReadOnly: true})
 	reads.options.Remote.Run = func(_ context.Context, argv []string) error { t.Errorf("%q is run", argv); return nil }
+	signalled := remotely(Options{})
+	var signals chan os.Signal
+	signalled.rings = func(*bot) {
+		signals = make(chan os.Signal, 1)
+		signalled.options.Remote.Signals = signals
+	}
+	signalled.happen = happening{
+		"its shell stops it":     func(*stage) { signals <- syscall.SIGTSTP },
+		"its shell continues it": func(*stage) { signals <- syscall.SIGCONT },
+		"its window has changed": func(*stage) { signals <- syscall.SIGWINCH },
+	}
 	const and = `wrote \x1b[?1049l … \x1b[?1049h`
 	tell(t, []story{
 		{"to an editor", in(setup{}, editor(t, `echo "$@" > `+seen+`; echo THE-EDITOR`)), `
@@ -117,6 +136,10 @@ func TestTheTerminalIsHandedOverAndTakenBackAsItsStoriesSay(t *testing.T) {
 			       => @attic | q detach
 			ctrl+z => stays | there is no shell to return to
 			esc q ~2s => quits`},
+		{"and heeds the signals of its viewer", signalled, `
+			(it settles) (its shell continues it) ~1s => ` + and + ` … Email sweep
+			(it settles) (its window has changed) ~1s => wrote Email sweep
+			(its shell stops it) => there is no shell to return to`},
 		{"a click asks first", remotely(Options{}), `
 			<detach> => Detach? The bot keeps running.
 			esc 5 i  => ctrl+c detach

@@ -99,7 +99,10 @@ func TestPagesAreOpenedReadAndLeftAsTheirStoriesSay(t *testing.T) {
 		{"the day is never zoomed, and what follows it is again", setup{snap: dayAhead}, `
 			2 z 0 => !zoomed
 			6     => ▸ 6 Logs | zoomed`},
-		{"the day has the focus only where it is seen", setup{w: 46, h: 12, snap: aDay}, `0 => needs a`},
+		{"the day has the focus only where it is seen", setup{w: 46, h: 12, snap: aDay}, `
+			0         => needs a
+			@120x40 0 => → walk
+			@46x12    => !→ walk`},
 		{"it leads to what failed a minute before midnight", setup{snap: aDay}, `
 			z 0        => enter open | ←/→ walk | !zoomed
 			home enter => tail: Rent`},

@@ -230,7 +230,7 @@ func TestTheEnvironmentSaysHowToDraw(t *testing.T) {
 		{"a dark background", []string{"COLORFGBG=15;0"}, environment{look: none, w: 80, h: 24}},
 		{"a size", []string{"COLUMNS=100", "LINES=30", "NO_MOTION=1"}, environment{look: none, still: true, w: 100, h: 30}},
 		{"a size that is none", []string{"COLUMNS=-4", "LINES=x"}, environment{look: none, w: 80, h: 24}},
-		{"the last value counts", []string{"COLUMNS=1", "COLUMNS=90"}, environment{look: none, w: 90, h: 24}},
+		{"the last value counts, if only a cell", []string{"COLUMNS=90", "COLUMNS=1"}, environment{look: none, w: 1, h: 24}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			got := detect(Options{Output: &bytes.Buffer{}, Env: c.env})

@@ -38,6 +38,7 @@ func TestThePaletteIsUsedAsItsStoriesSay(t *testing.T) {
 		{"it fills a small screen, what is off last", setup{w: 40, h: 10, snap: busyForks}, `
 			4 ctrl+p => 4×: Runs: | forks.tail
 			up       => "off: "`},
+		{"what a line of the command line prints is a page", setup{}, `: "routine list" enter => ╭─ routine list | all that | it prints | did Line Text=routine list`},
 		{"what is named by no action runs nothing", setup{}, `
 			1 ctrl+p "meto" => no action has that name
 			enter           => no action has that name

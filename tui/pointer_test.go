@@ -59,8 +59,9 @@ func TestTheMouseIsUsedAsItsStoriesSay(t *testing.T) {
 		{"and on a mark of the day", setup{snap: busyForks}, `
 			5 <◉> => → walk
 			<◉>   => ▸ 4 Runs | !→ walk`},
+		{"the words beside the day lead to the budget", sized(200, 60), `5 <1 every 90 min> => ▸ 1 Ping budget | !→ walk`},
 		{"what has failed is noted as seen", setup{snap: busyForks, change: twoFailures}, `
-			5 <✗ 2 runs failed> <✗ Task bad00002 timed out> => did MarkSeen Runs=[bad00001]; MarkSeen Runs=[bad00002]`},
+			5 (the disk is full) <✗ 2 runs failed> <✗ Task bad00002 timed out> => did MarkSeen Runs=[bad00001]; MarkSeen Runs=[bad00002] | !the disk is full`},
 		{"one on the selected run gives its tail the keys", setup{snap: everything, rings: longTails}, `
 			4 ~1s <31 Dec  Email sweep> up => !following`},
 		{"a click on an update's second line is a click on it", setup{change: longUpdates}, `
@@ -70,6 +71,7 @@ func TestTheMouseIsUsedAsItsStoriesSay(t *testing.T) {
 			3 <u4> => ▸now  u4
 			<u3>   => ▸now  u3
 			<u5>   => ▸now  u5`},
+		{"but not on a button of a card while a message is written", setup{snap: everything}, `5 i "hi" <[Done]> "!" enter => did Say Text=hi!`},
 		{"one on a pane without the focus means the rows that stand there", setup{change: brokenFiles}, `
 			2 G 5 <Email sweep> <Email sweep> => │ Email sweep  daily | esc back`},
 		{"one on the line to write on begins a message", setup{}, `5 <100,36> "hi" => ▸ hi`},

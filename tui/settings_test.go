@@ -154,6 +154,10 @@ func TestWhatTheUserChoseIsRememberedAsItsStoriesSay(t *testing.T) {
 			z > => panes can be resized`},
 		{"the third column is moved by the same keys", third, `(it is measured) 5 < < (it is 8 narrower)`},
 		{"and has its width at the next start", third, `(it is as wide) 5 > > (it is 8 wider)`},
+		{"a setting of the bot is called by its name on the page", setup{}, `
+			: "settings thinking_fork" enter right => Background thinking → off · u undoes | did SetConfig Key=thinking_fork Value=off`},
+		{"one of the dashboard is kept by the dashboard", setup{options: Options{Config: config(t)}}, `
+			: "settings dashboard.bell" enter right => bell → notify | remembers bell=notify`},
 		{"a layout that does not exist is named with its place", wrong, `=> dashboard.yaml:1:9`},
 	})
 }

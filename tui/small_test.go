@@ -65,6 +65,9 @@ func TestAStripAndTheTooSmallPageAreUsedAsTheirStoriesSay(t *testing.T) {
 		{"and what was open", setup{snap: dayAhead}, `
 			2 n "0 9 * * 1" @30x8 esc esc ctrl+p enter 7 q => stays | y quit
 			n @120x40 => A new routine or reminder | "0 9 * * 1 " | !╭─ Actions | did nothing`},
+		{"and its place, whatever the wheel does", setup{}, `
+			2 ?
+			@30x8 {\x1b[<65;15;4M\x1b[<65;15;4M} ~100ms @120x40 => unchanged`},
 		{"it interrupts an answer and takes no late interrupt", setup{w: 30, h: 8, change: answering}, `
 			ctrl+c => stays | did Interrupt
 			(the answer ends) ~1s ctrl+c => stays

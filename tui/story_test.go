@@ -95,6 +95,9 @@ func TestTheDashboardIsUsedAsItsStoriesSay(t *testing.T) {
 			u      => "undone: theme auto → dark · ctrl+r redoes " | ctrl+r redo theme auto→dark
 			ctrl+r => redone: theme auto → dark · u undoes
 			1 + u ctrl+r => 3.2 / 6 | redone: capacity 5 → 6`},
+		{"the run of a task that was fired is selected, whatever was", setup{snap: busyForks, rings: func(b *bot) { b.adds = true }}, `
+			4 down down => tail: Medication
+			2 f ~1s     => tail: Fired`},
 		{"zoom gives a pane the screen, and esc takes it back", setup{}, `
 			2 z => ▸ 2 Schedule | zoomed | !5 Chat
 			tab => ▸ 3 Updates | zoomed
@@ -146,7 +149,7 @@ func TestAMessageIsWrittenAsItsStoriesSay(t *testing.T) {
 			5 i {\x1b[200~buy:\r\n- milk\x1b[31m\r\n- bread\x1b[201~} => ▸ buy: | "  - milk" | "  - bread"
 			up ! enter => did Say Text=buy:\n- milk!\n- bread`},
 		{"words that could not be sent stay", setup{}, `
-			5 i h i enter => the disk is full | ▸ hi`},
+			5 i "hi you" enter => the disk is full | ▸ hi you | !send it`},
 		{"a command that stops something asks, and an earlier key is no answer", setup{}, `
 			5 i "/stop email" enter  => /stop email: Stop a run | carry it out
 			~1s n "/stop email" enter => carry it out

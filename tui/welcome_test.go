@@ -79,7 +79,7 @@ func TestTheWelcomeIsUsedAsItsStoriesSay(t *testing.T) {
 		{"the notice of a first start stands in it and not over it", Options{Notice: "no model: a script plays it"}, `
 			@80x24 => once: no model: a script plays it
 			esc    => !no model
-			!      => no model: a script plays it`, ""},
+			!      => warning | no model: a script plays it`, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			on, left := welcomed(t, c.o)
@@ -129,6 +129,7 @@ func TestWhereTheDemoIsNotOfferedThePaletteSaysWhy(t *testing.T) {
 	}{
 		{Options{}, "demo", "not available here; run ollim-bot demo in a shell"},
 		{Options{}, "setup", "not available here; run ollim-bot init in a shell"},
+		{Options{Init: []string{"init"}}, "setup", "not available here; run ollim-bot init in a shell"},
 		{Options{InDemo: true}, "demo", "this is the demo"},
 		{Options{InDemo: true}, "setup", "not available here; run ollim-bot init in a shell"},
 		{Options{ReadOnly: true}, "setup", "the dashboard is read-only"},
