@@ -10,8 +10,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"testing/synctest"
-	"time"
 
 	"github.com/charmbracelet/colorprofile"
 	"github.com/google/go-cmp/cmp"
@@ -108,11 +106,17 @@ func TestTheTerminalIsHandedOverAndTakenBackAsItsStoriesSay(t *testing.T) {
 	reads.options.Remote.Run = func(_ context.Context, argv []string) error { t.Errorf("%q is run", argv); return nil }
 	signalled := remotely(Options{})
 	var signals chan os.Signal
+	lose := func() {}
+	signalled.options.Remote.Suspend = func(ctx context.Context) error {
+		lose()
+		return ctx.Err()
+	}
 	signalled.rings = func(*bot) {
 		signals = make(chan os.Signal, 1)
 		signalled.options.Remote.Signals = signals
 	}
 	signalled.happen = happening{
+		"it will be lost":        func(s *stage) { lose = s.stop },
 		"its shell stops it":     func(*stage) { signals <- syscall.SIGTSTP },
 		"its shell continues it": func(*stage) { signals <- syscall.SIGCONT },
 		"its window has changed": func(*stage) { signals <- syscall.SIGWINCH },
@@ -132,6 +136,8 @@ func TestTheTerminalIsHandedOverAndTakenBackAsItsStoriesSay(t *testing.T) {
 		{"the viewer's process runs the editor that its user has chosen", viewed(nil), `2 (it settles) o ~1s => ` + and + ` | 2 Schedule`},
 		{"it may be missing there", viewed(exec.ErrNotFound), `2 (it settles) o ~1s => ` + and + ` | nano is not installed: set EDITOR`},
 		{"or fail", viewed(errors.New("no")), `2 (it settles) o ~1s => ` + and + ` | nano could not be opened: no`},
+		{"its process is stopped by ctrl+z", signalled, `2 (it settles) ctrl+z ~2s => ` + and + ` | 2 Schedule`},
+		{"and if it is lost meanwhile, the terminal is its shell's", signalled, `(it settles) (it will be lost) ctrl+z ~2s => wrote \x1b[?1049l | unwritten: \x1b[?1049h`},
 		{"a viewer is detached, and the bot goes on", remotely(Options{}), `
 			       => @attic | q detach
 			ctrl+z => stays | there is no shell to return to
@@ -139,7 +145,7 @@ func TestTheTerminalIsHandedOverAndTakenBackAsItsStoriesSay(t *testing.T) {
 		{"and heeds the signals of its viewer", signalled, `
 			(it settles) (its shell continues it) ~1s => ` + and + ` … Email sweep
 			(it settles) (its window has changed) ~1s => wrote Email sweep
-			(its shell stops it) => there is no shell to return to`},
+			(it settles) (its shell stops it) ~2s => ` + and},
 		{"a click asks first", remotely(Options{}), `
 			<detach> => Detach? The bot keeps running.
 			esc 5 i  => ctrl+c detach
@@ -171,35 +177,5 @@ func TestARemoteTerminalAsksNothingOfThisMachine(t *testing.T) {
 	got := detect(Options{Output: os.Stdout, Env: env, Remote: &Remote{}})
 	if _, err := os.Stat(asked); err == nil || got.look.Profile != colorprofile.ANSI256 {
 		t.Errorf("tmux was asked: %v; %v", err == nil, got.look.Profile)
-	}
-}
-
-// ctrl+z stops the viewer's process. If the viewer is lost meanwhile, the terminal is its shell's.
-func TestARemoteDashboardIsSuspendedByItsViewer(t *testing.T) {
-	for _, lost := range []bool{false, true} {
-		setup := remotely(Options{})
-		var s *stage
-		setup.options.Remote.Suspend = func(ctx context.Context) error {
-			s.glass.mu.Lock()
-			if out := s.glass.raw.String(); !strings.Contains(out, "\x1b[?1049l") {
-				t.Errorf("the terminal is not given back: %q", out)
-			}
-			s.glass.raw.Reset()
-			s.glass.mu.Unlock()
-			if lost {
-				s.stop()
-			}
-			return ctx.Err()
-		}
-		play(t, setup, func(st *stage) {
-			s = st
-			s.written()
-			s.press("ctrl+z")
-			time.Sleep(2 * time.Second) // the reader of a pipe cannot be woken
-			synctest.Wait()
-			if taken := strings.Contains(s.written(), "\x1b[?1049h"); taken == lost {
-				t.Errorf("the viewer is lost: %v; the terminal is taken again: %v", lost, taken)
-			}
-		})
 	}
 }

@@ -4,7 +4,6 @@ import (
 	stdcmp "cmp"
 	"fmt"
 	"math/rand/v2"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -85,22 +84,6 @@ func TestKeysWithoutWaitingEndWhereKeysWithWaitingDo(t *testing.T) {
 	}
 }
 
-func TestStepsThatAreTypedAheadAddUp(t *testing.T) {
-	dice := rand.New(rand.NewPCG(7, 7))
-	for _, c := range []struct {
-		capacity int
-		up, down int
-		want     string
-	}{{5, 10, 10, "5 every 90"}, {1000, 1, 1, "999 every 90"}, {999, 2, 1, "999 every 90"}} { // a step that is refused counts nothing
-		for _, wait := range []bool{false, true} {
-			keys := append(slices.Repeat([]string{"+"}, c.up), slices.Repeat([]string{"-"}, c.down)...)
-			if got := budgets(t, hasty(c.capacity, dice), keys, wait)[0]; got != c.want {
-				t.Errorf("from %d, %d up and %d down, waiting %t: %s", c.capacity, c.up, c.down, wait, got)
-			}
-		}
-	}
-}
-
 func TestWhatIsSlowHoldsNothingElseAsItsStoriesSay(t *testing.T) {
 	takes := func(f func(c command.Value) time.Duration) setup { return setup{rings: func(b *bot) { b.takes = f }} }
 	const budget = "SetBudget Capacity=6; RestoreBudget Capacity=5 RefillMinutes=90 Available=3.2"
@@ -113,6 +96,9 @@ func TestWhatIsSlowHoldsNothingElseAsItsStoriesSay(t *testing.T) {
 		}), `
 			5 i "one" enter "two" enter esc 1 + u ~100ms => did ` + budget + `
 			~11s => did ` + budget + `; Say Text=one; Say Text=two`},
+		{"steps that are typed ahead add up, and one that is refused counts nothing", hasty(999, rand.New(rand.NewPCG(7, 7))), `
+			1 {++-} ~2s                  => capacity 1000 → 999
+			{++++++++++----------++} ~9s => 3.2 / 992`},
 		{"a disk that hangs holds neither the way about nor the end", takes(func(command.Value) time.Duration { return time.Hour }), `
 			1 + 2  => ▸ 2 Schedule
 			P 6    => ▸ 2 Schedule

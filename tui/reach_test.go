@@ -165,8 +165,7 @@ var (
 type outcome struct {
 	Did    []command.Value
 	Screen string // with the toasts
-	Ended  bool
-	Seen   bool // the way has changed the screen, or the bot
+	Seen   bool   // the way has changed the screen, or the bot
 }
 
 // leaves plays a way from a scene.
@@ -177,12 +176,6 @@ func leaves(t *testing.T, sc scene, way func(s *stage)) (o outcome) {
 		way(s)
 		o.Did, o.Screen = s.bot.done(), s.still()
 		o.Seen = len(o.Did) > did || o.Screen != before
-		select {
-		case err := <-s.ended:
-			o = outcome{Did: o.Did, Ended: true, Seen: true}
-			s.ended <- err
-		default:
-		}
 	})
 	return o
 }
@@ -389,18 +382,5 @@ func TestReadOnlyRefusesWhatWritesWhicheverWayItIsReached(t *testing.T) {
 			sc.readOnly = true
 			refuses(t, sc, rows[kind])
 		})
-	}
-}
-
-func TestQuittingIsReachedByKeyByPaletteAndByMouse(t *testing.T) {
-	for _, id := range []action.ID{action.Quit, action.Interrupt} {
-		a, _ := action.Get(action.Everywhere, id)
-		o := same(t, scene{change: func(s core.Snapshot) core.Snapshot {
-			s.Forks = nil
-			return s
-		}}, waysTo(a))
-		if !o.Ended || len(o.Did) > 0 {
-			t.Errorf("%s without forks leaves the dashboard running, and does %v", id, o.Did)
-		}
 	}
 }

@@ -45,6 +45,12 @@ func TestTheWelcomeIsUsedAsItsStoriesSay(t *testing.T) {
 		{"and a click", Options{Demo: func() {}}, `
 			<1,1>                 => Welcome
 			<see it live: a demo> => quits`, "demo"},
+		{"what is written is not dropped for it", Options{Demo: func() {}}, `
+			esc 5 i x esc ctrl+p "demo" enter => not sent | n stay | y quit and discard it
+			ctrl+c => stays
+			ctrl+p "demo" enter ~1s y => quits`, "demo"},
+		{"S15: q is the key that quits, but here it closes the welcome only", Options{}, `
+			q => !write your first routine | !Quit | Ping budget | stays`, ""},
 		{"the set-up runs on the terminal, and the bot starts again", offers("echo $1 > " + names), `
 			=> set it up: four questions
 			i (the program ends)`, "restart"},
@@ -111,17 +117,6 @@ func TestTheWelcomeOpensAtEachStartUntilItWasDismissed(t *testing.T) {
 	})
 }
 
-func TestWhatIsWrittenIsNotDroppedForTheDemo(t *testing.T) {
-	left := 0
-	tell(t, []story{{"asks", setup{options: Options{Demo: func() { left++ }}}, `
-		5 i x esc ctrl+p "demo" enter => not sent | n stay | y quit and discard it
-		ctrl+c => stays
-		ctrl+p "demo" enter ~1s y => quits`}})
-	if left != 1 {
-		t.Errorf("left %d times", left)
-	}
-}
-
 func TestWhereTheDemoIsNotOfferedThePaletteSaysWhy(t *testing.T) {
 	for _, c := range []struct {
 		o          Options
@@ -163,14 +158,4 @@ func TestTheWelcomeFitsOnASmallScreen(t *testing.T) {
 			s.sees("▸ n   write your first routine")
 		})
 	}
-}
-
-// S15: q is the key that quits, but in the welcome it closes only that.
-func TestQClosesTheWelcomeAndNotTheDashboard(t *testing.T) {
-	play(t, setup{options: Options{Config: config(t), Welcome: true}}, func(s *stage) {
-		s.sees("write your first routine")
-		s.press("q")
-		s.misses("write your first routine", "Quit")
-		s.sees("Ping budget")
-	})
 }
