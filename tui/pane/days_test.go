@@ -39,23 +39,3 @@ func TestTheSelectedDayOfAWeekHasItsPings(t *testing.T) {
 		t.Error("before it was read, enter says nothing")
 	}
 }
-
-// Poster 2: below the tasks is what their columns do not say about the selected one.
-func TestTheSelectedCostIsShownInFull(t *testing.T) {
-	p := costsRead()
-	c := pane.Context{Theme: plainTheme(), Snap: everyday(), Zoomed: true}
-	before := drawn(p, c, 120, 30, true)
-	p.Do(c, action.Costs.ID("down"))
-	after := drawn(p, c, 120, 30, true)
-	named := func(lines []string) string {
-		for _, l := range lines[len(lines)-4:] {
-			if strings.HasPrefix(l, "─ ") {
-				return strings.Trim(l, "─ |")
-			}
-		}
-		return ""
-	}
-	if was, now := named(before), named(after); was == "" || now == "" || was == now {
-		t.Errorf("from %q to %q:\n%s", was, now, strings.Join(after, "\n"))
-	}
-}

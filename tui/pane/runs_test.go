@@ -297,6 +297,9 @@ func TestRunsAreWatchedAsTheirStoriesSay(t *testing.T) {
 			zoom @118x36 forks.tail tail.find "gmail" enter => ▸ tail: Email sweep
 			esc => ▸ tail: Email sweep
 			esc => !▸ tail: Email sweep`, nil},
+		{"a click on the tail beside the list gives it the keys, one on a row does not", "forks", nil, `
+			zoom @198x20 <Move a little> => !▸ tail:
+			<Time to move.>              => ▸ tail: Move a little`, nil},
 		{"every tail keeps its place", "forks", nil, `
 			@80x10 tail.up tail.up note => paused
 			forks.down => tail: Move a little
@@ -476,6 +479,9 @@ func TestTheBudgetIsSaidAsItsStoriesSay(t *testing.T) {
 			}
 			b.Pings[0].Refused = "no token"
 		}), `@120x10 => as many rows as it says`, nil},
+		{"Poster 2: below the tasks is what their columns do not say about the selected one", "costs", nil, `
+			zoom @120x30 => ─ Check email ─
+			costs.down   => ─ conversation ─ | $4.20 of $18.60 in 30 days | !─ Check email ─`, nil},
 		{"hours below a plot are those of the chosen clock", "budget", nil, `
 			@160x30           => 09    12    15    18
 			(twelve hours)    => 9am   12pm  3pm   6pm | !09    12    15`, map[string]change{"twelve hours": func(c *core.Snapshot) { c.TwelveHours = true }}},
@@ -670,22 +676,6 @@ func TestTheFiguresOfRunsStandBelowEachOther(t *testing.T) {
 		}
 	}
 	has(t, s.screen(130, 18), " 2       1        ·      ·       ·      ·    2:00", " 1       1        ·     12    7.8k   0.01   59:00")
-}
-
-func TestAWidePageShowsTheTailBesideTheList(t *testing.T) {
-	s := open("forks")
-	s.c.Zoomed = true
-	lines := strings.Split(s.screen(198, 20), "\n")
-	has(t, lines[0], "TASK", "│─ tail: Email sweep")
-	has(t, lines[1], "▸ ◉ 14:01", "│ 14:01:58 note")
-	for _, r := range s.Draw(s.c, 198, 20, true)[1:4] {
-		if id := s.Press(s.c, r.At(150), true); id != action.ForksTail {
-			t.Errorf("a click on the tail is %q", id)
-		}
-		if r.At(20) < 0 {
-			t.Errorf("a click on the list is at %d", r.At(20))
-		}
-	}
 }
 
 // Poster, deliverable 4, and 10: a run that starts stands out for a moment, and rows fade with age.

@@ -397,27 +397,8 @@ func TestThePageOfATaskForgetsWhatWasReadForAnother(t *testing.T) {
 	}
 }
 
+// Poster 2: a task beside the list is its own text first, then what is known, and the rest of its prompt only as a number.
 func TestAWidePageOfTheScheduleShowsTheSelectedTask(t *testing.T) {
-	s := open("schedule")
-	s.c.Zoomed = true
-	s.Sync(s.c)
-	s.screen(198, 40)
-	from := stored{past: command.TaskPast{Next: []command.NextFire{{At: noon.Add(time.Hour)}}}}
-	from.past.File.Body = "Look through what is unread."
-	for want := s.Pane.(pane.Loader).Wants(s.c).Load; want != nil; want = s.Pane.(pane.Loader).Wants(s.c).Load {
-		want(t.Context(), from)(s.c)
-	}
-	has(t, s.screen(198, 40), "│─ Check email ─", "│ every hour", "next      15:02", "Look through what is unread.")
-	s.do(action.Schedule.ID("down"))
-	lacks(t, "the text of another task is shown", s.screen(198, 40), "unread.")
-	has(t, s.screen(198, 40), "│─ Has the landlord answered?")
-	lacks(t, "there is no room beside the list", s.screen(118, 40), "│")
-	has(t, s.screen(118, 40), "─ Has the landlord answered?, check 2 of 5 ─")
-}
-
-// Poster 2: a task in the panel is its own text first, then what is known, and the rest of its prompt only as a number.
-func TestThePanelOfATaskBeginsWithItsOwnText(t *testing.T) {
-	s := open("schedule")
 	past := command.TaskPast{Next: []command.NextFire{{At: noon.Add(time.Hour)}}, Rate: fork.Rate{Runs: 2, Pings: 1}}
 	past.File.Body = "Look through what is unread.\nLeave newsletters out."
 	for i := range 3 {
@@ -425,23 +406,10 @@ func TestThePanelOfATaskBeginsWithItsOwnText(t *testing.T) {
 		past.Runs = append(past.Runs, fork.View{State: fork.Done, Started: at, Ended: at.Add(time.Minute)})
 	}
 	from := stored{past: past, prompt: "[routine-bg]\nLook through what is unread.\nLeave newsletters out.\nYou may ping."}
-	detail := func() string {
-		d := s.Pane.(interface {
-			Detail(c pane.Context, w, h int) pane.Detail
-		}).Detail(s.c, 90, 14)
-		return d.Title[0].Text + "\n" + strings.Join(textsOf(d.Rows), "\n")
-	}
-	detail()
-	for want := s.Pane.(pane.Loader).Wants(s.c).Load; want != nil; want = s.Pane.(pane.Loader).Wants(s.c).Load {
-		want(t.Context(), from)(s.c)
-	}
-	rest := detail()
-	for _, want := range []string{"Check email\n Look through", " Leave newsletters out.", "every hour", "never pings", "next", "15:02", "pings", "also sent 2 lines, p shows", "runs", "11:02 · done", "10:02 · done", "09:02 · done"} {
-		_, after, found := strings.Cut(rest, want)
-		if !found {
-			t.Fatalf("%q does not follow in\n%s", want, detail())
-		}
-		rest = after
-	}
-	lacks(t, "the rest of the prompt", detail(), "You may ping")
+	(&player{stage: open("schedule"), t: t, w: 198, h: 40, ledger: &ledger{Reader: from}}).plays(`
+		zoom
+		load          => in order: │─ Check email ─, │ Look through, │ Leave newsletters out., │ every hour, never pings, next      15:02, pings, also sent 2 lines, p shows, runs, 11:02 · done, 10:02 · done, 09:02 · done
+		=> !You may ping
+		schedule.down => │─ Has the landlord answered? | !unread.
+		@118x40       => ─ Has the landlord answered?, check 2 of 5 ─ | !│`)
 }

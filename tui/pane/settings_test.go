@@ -17,7 +17,6 @@ import (
 	"ollimbot/tui/pane"
 	settingspage "ollimbot/tui/pane/settings"
 	"ollimbot/tui/settings"
-	"ollimbot/tui/widget"
 )
 
 func settingsPage(t *testing.T, key string) *stage {
@@ -48,17 +47,13 @@ func TestSettingsAreChangedAsTheirStoriesSay(t *testing.T) {
 			settings.edit >"x"   => form: "x" is not a whole number
 			>backspace >"7" >enter => sends SetBudget Capacity=7`,
 		"model_main": `
-			settings.find "only critical" => ▸ Quiet hours | 1 of | " settings"`,
+			<sonnet]> => does SetConfig Key=model_main Value=sonnet
+			settings.find "only critical" => ▸ Quiet hours | 1 of | " settings"
+			enter <Quiet hours> => opens`,
 	} {
 		t.Run(key, func(t *testing.T) {
 			(&player{stage: settingsPage(t, key), t: t, w: 118, h: 36}).plays(steps)
 		})
-	}
-	s := settingsPage(t, "model_main")
-	s.do("settings.find")
-	s.keys(t, "only critical", "enter")
-	if at := s.Draw(s.c, 118, 36, true)[2].Place; at < 0 || at == widget.Inner {
-		t.Errorf("the row's place is %d", at)
 	}
 	tell(t, []story{
 		{"the title of a page without a state has none", "settings", nil, `=> state:`, nil},
@@ -90,23 +85,6 @@ func TestTheNextChoiceOfASettingIsSet(t *testing.T) {
 			}
 		}
 	}
-}
-
-func TestAChoiceUnderThePointerIsSet(t *testing.T) {
-	s := settingsPage(t, "model_main")
-	rows := s.Draw(s.c, 118, 36, true)
-	for _, r := range rows {
-		x := strings.Index(r.Text, "[sonnet]")
-		if x < 0 {
-			continue
-		}
-		id := s.Press(s.c, r.At(x+2), true)
-		if a := s.do(id); a.Do != (command.SetConfig{Key: "model_main", Value: "sonnet"}) {
-			t.Errorf("%s gives %+v", id, a.Do)
-		}
-		return
-	}
-	t.Error("no choice is to be seen")
 }
 
 // Typing 1 over "off" gives 1: the old value is selected when the form opens.
