@@ -107,8 +107,9 @@ func TestTheHoursAroundNowAreThoseOfTheClockAndMidnightHasItsDay(t *testing.T) {
 // A rule has room for eight cells of state behind the title of what it is above, and a text a blank at either side.
 func TestADetailLeavesRoomBesideItsTitleAndItsText(t *testing.T) {
 	for w, want := range map[int]string{12: " ab         | cd567890 e ", 2: " a| …"} {
-		if got := strings.Join(textsOf(pane.Text(pane.Context{Theme: plainTheme()}, w, 2, "ab cd567890 e")), "|"); got != want {
-			t.Errorf("in %d cells it is %q", w, got)
+		rows := pane.Text(pane.Context{Theme: plainTheme()}, w, 2, "ab cd567890 e")
+		if got := strings.Join(textsOf(rows), "|"); got != want || rows[0].Place != widget.Nowhere {
+			t.Errorf("in %d cells it is %q, a click on it means %d", w, got, rows[0].Place)
 		}
 	}
 	for w, cells := range map[int]int{40: 32, 12: 8} {
