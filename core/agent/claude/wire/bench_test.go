@@ -12,11 +12,6 @@ import (
 const deltaLine = `{"type":"stream_event","event":{"delta":{"text":"Hi there, this is a fake","type":"text_delta"},"index":1,"type":"content_block_delta"},` +
 	`"session_id":"c98eca25-4ccf-4f98-8a76-612b79706614","parent_tool_use_id":null,"uuid":"d44aa746-ab6d-4cac-b392-fc73dd940ac6"}`
 
-func longLine() []byte {
-	piece := strings.Repeat(`func main() {\n\tfmt.Println(\"hello\")\n}\n`, 25)
-	return []byte(`{"type":"assistant","message":{"id":"m","content":[{"type":"text","text":"` + strings.Repeat(piece, 10<<20/len(piece)) + `"}]},"uuid":"u"}` + "\n")
-}
-
 // BenchmarkDeltaLine measures the time from writing a line into a system pipe until it is decoded.
 func BenchmarkDeltaLine(b *testing.B) {
 	r, in, err := os.Pipe()
@@ -38,23 +33,17 @@ func BenchmarkDeltaLine(b *testing.B) {
 	testkit.Must(b, <-done)
 }
 
-func BenchmarkPeekDelta(b *testing.B) {
-	line := []byte(deltaLine)
-	b.SetBytes(int64(len(line)))
-	b.ReportAllocs()
-	for b.Loop() {
-		if _, ok := peek(line); !ok {
-			b.Fatal("not seen")
-		}
-	}
-}
-
-func BenchmarkPeekTenMegabytes(b *testing.B) {
-	line := longLine()
-	b.SetBytes(int64(len(line)))
-	for b.Loop() {
-		if _, ok := peek(line); !ok {
-			b.Fatal("not seen")
-		}
+func BenchmarkPeek(b *testing.B) {
+	code := strings.Repeat(`func main() {\n\tfmt.Println(\"hello\")\n}\n`, 1<<18)
+	for name, line := range map[string][]byte{"delta": []byte(deltaLine), "ten megabytes": []byte(`{"type":"assistant","message":"` + code + `"}`)} {
+		b.Run(name, func(b *testing.B) {
+			b.SetBytes(int64(len(line)))
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, ok := peek(line); !ok {
+					b.Fatal("not seen")
+				}
+			}
+		})
 	}
 }

@@ -1,67 +1,116 @@
 package wire
 
 import (
+	"bytes"
 	"encoding/json"
+	"fmt"
 	"io"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
 	"strings"
 	"testing"
-	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
 	"ollimbot/core/base/testkit"
 )
 
-// decoders are all decoders.
-var decoders = map[string]func(Line) any{
-	TypeResult:    func(l Line) any { return l.Result() },
-	TypeAssistant: func(l Line) any { return l.Assistant() },
-	TypeUser:      func(l Line) any { return l.User() },
-	TypeStream:    func(l Line) any { return l.Stream() },
-	TypeSystem:    func(l Line) any { return l.System() },
-	TypeRateLimit: func(l Line) any { return l.RateLimit() },
+// decoders are all decoders. They print what they read, and what is computed from it.
+var decoders = map[string]func(Line) string{
+	TypeAssistant: func(l Line) string { return brief(l.Assistant()) },
+	TypeStream:    func(l Line) string { return brief(l.Stream()) },
+	TypeRateLimit: func(l Line) string {
+		r := l.RateLimit()
+		return brief(r) + r.Resets().UTC().Format(" 2006-01-02 15:04:05.000")
+	},
+	TypeResult: func(l Line) string { r := l.Result(); return fmt.Sprint(brief(r), " interrupted: ", r.Interrupted()) },
+	TypeSystem: func(l Line) string { s := l.System(); return fmt.Sprint(brief(s), " ", s.Delay()) },
+	TypeUser: func(l Line) string {
+		u := l.User()
+		text := brief(u)
+		for _, c := range u.Content {
+			text += fmt.Sprintf(" %q", c.OutputText())
+		}
+		return text
+	},
 }
 
-func TestFieldsOfAWrongTypeAreZeroAndTheOthersAreRead(t *testing.T) {
-	tests := map[string]struct {
-		raw  string
-		want any
-	}{
-		"result": {
-			`{"type":"result","is_error":"yes","result":["x"],"num_turns":2.5,"total_cost_usd":"much",
-			"modelUsage":{"a":{"inputTokens":"many","outputTokens":3},"b":7},"errors":["e",7],"origin":"somebody","session_id":"s"}`,
-			Result{SessionID: "s", ModelUsage: map[string]ModelUsage{"a": {OutputTokens: 3}, "b": {}}, Errors: []string{"e", ""}},
-		},
-		"a result of nulls":           {`{"type":"result","modelUsage":null,"errors":null,"origin":null,"result":null}`, Result{}},
-		"assistant without a message": {`{"type":"assistant","message":"hello","error":{"a":1},"subagent_type":"u"}`, Assistant{Origin: Origin{SubagentType: "u"}}},
-		"blocks among other things": {
-			`{"type":"user","message":{"content":["…+1 more",{"type":"text","text":"a"},7,null,{"text":"no type"},{"type":"tool_result","content":{"x":1}}]}}`,
-			User{Content: []Content{{Type: "text", Text: "a"}, {Type: "tool_result", Output: json.RawMessage(`{"x":1}`)}}},
-		},
-		"an empty string": {`{"type":"user","message":{"content":""},"uuid":"u"}`, User{UUID: "u"}},
-		"a stream event": {
-			`{"type":"stream_event","event":{"type":"content_block_delta","index":"first","delta":{"type":"text_delta","text":"a","thinking":7}},"ttft_ms":null}`,
-			Stream{Kind: BlockDelta, Delta: DeltaText, Text: "a"},
-		},
-		"a stream event without an event": {`{"type":"stream_event","event":[]}`, Stream{}},
-		"a rate limit":                    {`{"type":"rate_limit_event","rate_limit_info":{"status":"rejected","resetsAt":"tomorrow","utilization":"full"}}`, RateLimit{Status: "rejected"}},
-		"a retry":                         {`{"type":"system","subtype":"api_retry","retry_delay_ms":7,"error_status":null,"error":null}`, System{Retry: Retry{DelayMS: 7}}},
-		"a compact":                       {`{"type":"system","subtype":"compact_boundary","compact_metadata":null,"session_id":"s"}`, System{SessionID: "s"}},
+// brief prints a value without the fields that are zero.
+func brief(x any) string {
+	if raw, ok := x.(json.RawMessage); ok {
+		return string(raw)
 	}
-	for name, tt := range tests {
-		t.Run(name, func(t *testing.T) {
-			var got []any
-			if err := New(strings.NewReader(strings.ReplaceAll(tt.raw, "\n", " ")), io.Discard, Options{Line: func(l Line) {
-				got = append(got, decoders[l.Type](l))
-			}}).Run(t.Context()); err != nil {
-				t.Fatal(err)
+	var words []string
+	v := reflect.ValueOf(x)
+	switch v.Kind() {
+	case reflect.Struct:
+		for i := range v.NumField() {
+			if f := v.Field(i); !f.IsZero() {
+				words = append(words, v.Type().Field(i).Name+" "+brief(f.Interface()))
 			}
-			if diff := cmp.Diff([]any{tt.want}, got); diff != "" {
-				t.Error(diff)
-			}
-		})
+		}
+		return "{" + strings.Join(words, " ") + "}"
+	case reflect.Slice:
+		for i := range v.Len() {
+			words = append(words, brief(v.Index(i).Interface()))
+		}
+		return "[" + strings.Join(words, ", ") + "]"
+	case reflect.Map:
+		for key, value := range v.Seq2() {
+			words = append(words, key.String()+": "+brief(value.Interface()))
+		}
+		slices.Sort(words)
+		return "[" + strings.Join(words, ", ") + "]"
 	}
+	return fmt.Sprintf("%#v", x)
+}
+
+// linesOf returns a line of JSON, or those of a capture that have a type, and a subtype if one is given.
+func linesOf(t *testing.T, of string) []Line {
+	t.Helper()
+	input := strings.NewReader(of)
+	words := strings.Fields(of)
+	if captured := !strings.HasPrefix(of, "{"); captured {
+		var said bytes.Buffer
+		for _, e := range capture(t, words[0]) {
+			if e.Dir == "cli->host" {
+				said.Write(append(e.Line, '\n'))
+			}
+		}
+		input = strings.NewReader(said.String())
+	} else {
+		words = nil
+	}
+	var lines []Line
+	testkit.Must(t, New(input, io.Discard, Options{Line: func(l Line) {
+		if len(words) < 2 || l.Type == words[1] && (len(words) == 2 || l.Subtype == words[2]) {
+			lines = append(lines, l)
+		}
+	}}).Run(t.Context()))
+	return lines
+}
+
+// entry is one line of a capture.
+type entry struct {
+	Dir  string          `json:"dir"`
+	Line json.RawMessage `json:"line"`
+}
+
+func capture(t testing.TB, name string) []entry {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join("testdata", "captures", name+".jsonl"))
+	testkit.Must(t, err)
+	var entries []entry
+	for raw := range bytes.Lines(data) {
+		var e entry
+		testkit.Must(t, json.Unmarshal(raw, &e))
+		if e.Dir == "cli->host" || e.Dir == "host->cli" {
+			entries = append(entries, e)
+		}
+	}
+	return entries
 }
 
 func TestTimesOfTheCLINeverOverflow(t *testing.T) {
@@ -74,9 +123,6 @@ func TestTimesOfTheCLINeverOverflow(t *testing.T) {
 			rt.Errorf("%g s is %s", x, u)
 		}
 	})
-	if d, u := (Retry{DelayMS: 1.5}).Delay(), (RateLimit{ResetsAt: 1.5}).Resets(); d != 1500*time.Microsecond || !u.Equal(time.UnixMilli(1500)) {
-		t.Errorf("%s, %s", d, u)
-	}
 }
 
 func FuzzLine(f *testing.F) {

@@ -1,17 +1,16 @@
 package wire
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
+	"fmt"
 	"io"
-	"log/slog"
+	"slices"
 	"strings"
 	"testing"
 	"testing/iotest"
 	"testing/synctest"
-	"time"
+	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
@@ -19,58 +18,68 @@ import (
 	"ollimbot/core/base/testkit"
 )
 
-// offline runs a connection over the bytes of a reader.
-func offline(t *testing.T, r io.Reader, o Options) ([]Line, *Conn) {
-	t.Helper()
-	var lines []Line
-	o.Line = func(l Line) { lines = append(lines, l) }
-	c := New(r, io.Discard, o)
-	testkit.Must(t, c.Run(t.Context()))
-	return lines, c
-}
+func TestRequestsOfTheCommandAreAnswered(t *testing.T) { stories(t, "answered") }
+func TestRequestsOfTheBotGetTheirAnswers(t *testing.T) { stories(t, "requests") }
+func TestWhichLinesAreDelivered(t *testing.T)          { stories(t, "delivered") }
+func TestWhatIsReadFromALine(t *testing.T)             { stories(t, "read") }
+func TestHowAConnectionEnds(t *testing.T)              { stories(t, "ends") }
 
-func TestAReaderHasNoLineLimit(t *testing.T) {
-	long := `{"type":"assistant","text":"` + strings.Repeat("0123456789", 1<<20+1) + `"}`
-	input := `{"type":"a"}` + "\n" + long + "\n" + `{"type":"b"}` + "\n"
-	lines, c := offline(t, strings.NewReader(input), Options{})
-	if len(lines) != 3 || string(lines[1].Raw) != long || lines[1].Type != "assistant" || lines[2].Type != "b" {
-		t.Errorf("%d lines, %d skipped", len(lines), c.skipped)
-	}
-}
-
-func TestLineBreaksOfAnyKindAndEmptyLinesAreFine(t *testing.T) {
-	input := "\n{\"type\":\"a\"}\r\n\r\n   \n \t{\"type\":\"b\"} \n{\"type\":\"last, without a break\"}"
-	lines, c := offline(t, iotest.OneByteReader(strings.NewReader(input)), Options{})
-	want := []string{`{"type":"a"}`, `{"type":"b"}`, `{"type":"last, without a break"}`}
-	if diff := cmp.Diff(want, raws(lines)); diff != "" || c.skipped != 0 {
-		t.Errorf("%d skipped %s", c.skipped, diff)
+func TestAnAnswerInTheLastLineStillCounts(t *testing.T) {
+	for range 100 { // both are there at once, so either could be seen first
+		got := tell(t, `
+			> request {"subtype":"interrupt"}
+			> last {"type":"control_response","response":{"request_id":"host_1","subtype":"success"}}`)
+		if !strings.Contains(got, "request 1 gets {}") {
+			t.Fatal(got)
+		}
 	}
 }
 
-func TestUnknownTypesAreDeliveredAsTheyAre(t *testing.T) {
-	input := []string{`{"type":"tomorrow","subtype":"new","x":[1,2]}`, `{}`, `{"type":7,"subtype":null}`, `{"subtype":"only"}`}
-	lines, _ := offline(t, strings.NewReader(strings.Join(input, "\n")), Options{})
-	if diff := cmp.Diff(input, raws(lines)); diff != "" {
-		t.Error(diff)
-	}
-	if lines[0].Type != "tomorrow" || lines[0].Subtype != "new" || lines[2].Type != "" || lines[3].Subtype != "only" {
-		t.Errorf("lines %+v", lines)
-	}
-}
+// endless returns the same line forever and cannot be closed.
+type endless struct{}
 
-func TestWhatIsNoObjectIsSkippedAndLoggedOnceWithoutItsContents(t *testing.T) {
-	var log bytes.Buffer
-	bad := []string{
-		"hunter2 is not JSON", `["hunter2"]`, `"hunter2"`, `{"hunter2":`, `null`, `{"a":1}{"b":2}`, "\xef\xbb\xbf{}",
-		`{"type":"control_request","request":{"subtype":"hunter2"}}`, `{"type":"control_response","response":"hunter2"}`,
-	}
-	input := strings.Join(bad, "\n") + "\n" + `{"type":"good"}`
-	lines, c := offline(t, strings.NewReader(input), Options{Log: slog.New(slog.NewTextHandler(&log, nil))})
-	if len(lines) != 1 || lines[0].Type != "good" || c.skipped != len(bad) {
-		t.Errorf("%d lines, %d skipped", len(lines), c.skipped)
-	}
-	if n := strings.Count(log.String(), "\n"); n != 1 || !strings.Contains(log.String(), "level=WARN") || strings.Contains(log.String(), "hunter2") {
-		t.Errorf("log: %s", log.String())
+func (endless) Read(b []byte) (int, error) { return copy(b, "{}\n"), nil }
+
+// broken panics on every use.
+type broken struct{}
+
+func (broken) Read([]byte) (int, error)  { panic("read") }
+func (broken) Write([]byte) (int, error) { panic("write") }
+
+// short writes less than it gets.
+type short struct{}
+
+func (short) Write(b []byte) (int, error) { return len(b) - 1, nil }
+
+func TestPipesThatMisbehaveEndTheConnection(t *testing.T) {
+	for name, tt := range map[string]struct {
+		cancelled bool
+		r         io.Reader
+		w         io.Writer
+		want      string
+	}{
+		"a reader panics":                           {false, broken{}, io.Discard, "internal fault in reading from claude: read"},
+		"a writer panics":                           {false, nil, broken{}, "internal fault in writing to claude: write"},
+		"a writer forgets a byte":                   {false, nil, short{}, "write: short write"},
+		"a reader that cannot be closed never ends": {true, endless{}, io.Discard, "context canceled"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				ctx, cancel := context.WithCancel(t.Context())
+				defer cancel()
+				if tt.cancelled {
+					cancel()
+				}
+				if tt.r == nil {
+					tt.r, _ = io.Pipe()
+				}
+				c := New(tt.r, tt.w, Options{})
+				testkit.Must(t, c.Send(struct{}{}))
+				if err := c.Run(ctx); err == nil || err.Error() != tt.want {
+					t.Errorf("got  %v\nwant %s", err, tt.want)
+				}
+			})
+		})
 	}
 }
 
@@ -93,6 +102,13 @@ func (p *pieces) Read(b []byte) (int, error) {
 	return n, nil
 }
 
+// rawLines returns the lines that a connection delivers from a reader.
+func rawLines(t testing.TB, r io.Reader) (lines []string) {
+	t.Helper()
+	testkit.Must(t, New(r, io.Discard, Options{Line: func(l Line) { lines = append(lines, string(l.Raw)) }}).Run(t.Context()))
+	return lines
+}
+
 func TestAnySplitOfTheStreamGivesTheSameLines(t *testing.T) {
 	testkit.Check(t, func(rt *rapid.T) {
 		var want []string
@@ -100,165 +116,93 @@ func TestAnySplitOfTheStreamGivesTheSameLines(t *testing.T) {
 		for range rapid.IntRange(0, 8).Draw(rt, "lines") {
 			words := rapid.String().Draw(rt, "words") + strings.Repeat("x", rapid.IntRange(0, 2*readBuffer).Draw(rt, "more"))
 			line, err := json.Marshal(map[string]string{"type": "t", "text": words})
-			if err != nil {
-				rt.Fatal(err)
-			}
+			testkit.Must(rt, err)
 			want = append(want, string(line))
 			stream = append(stream, line...)
-			stream = append(stream, rapid.SampledFrom([]string{"\n", "\r\n", "\n\n"}).Draw(rt, "break")...)
+			stream = append(stream, rapid.SampledFrom([]string{"\n", "\r\n", "\n\n", "\n \t"}).Draw(rt, "break")...)
 		}
 		sizes := rapid.SliceOf(rapid.IntRange(0, 3*readBuffer/2)).Draw(rt, "reads")
-		lines, _ := offline(t, &pieces{stream, sizes}, Options{})
-		if diff := cmp.Diff(want, raws(lines)); diff != "" {
+		if diff := cmp.Diff(want, rawLines(t, &pieces{stream, sizes})); diff != "" {
 			rt.Error(diff)
 		}
 	})
-}
-
-func TestAFaultOfTheReaderIsTold(t *testing.T) {
-	fault := errors.New("the pipe is gone")
-	lines := 0
-	c := New(io.MultiReader(strings.NewReader(`{"type":"a"}`+"\n"), iotest.ErrReader(fault)), io.Discard, Options{Line: func(Line) { lines++ }})
-	if err := c.Run(t.Context()); !errors.Is(err, fault) {
-		t.Errorf("Run: %v", err)
-	}
-	if lines != 1 {
-		t.Errorf("%d lines", lines)
+	long := `{"text":"` + strings.Repeat("0123456789", 1<<20+1) + `"}`
+	if got := rawLines(t, iotest.HalfReader(strings.NewReader("{}\n"+long+"\n{}"))); len(got) != 3 || got[1] != long {
+		t.Errorf("a line has a limit: %d lines", len(got))
 	}
 }
 
-// broken panics on every use.
-type broken struct{}
-
-func (broken) Read([]byte) (int, error)  { panic("read") }
-func (broken) Write([]byte) (int, error) { panic("write") }
-
-func TestAPanicOfAPipeIsAnError(t *testing.T) {
-	if err := New(broken{}, io.Discard, Options{}).Run(t.Context()); err == nil {
-		t.Error("a panic of the reader was lost")
-	}
-	synctest.Test(t, func(t *testing.T) {
-		r, _ := io.Pipe()
-		c := New(r, broken{}, Options{})
-		if err := c.Send(struct{}{}); err != nil {
-			t.Error(err)
+func TestWhateverIsSentIsOneLine(t *testing.T) {
+	testkit.Check(t, func(rt *rapid.T) {
+		words := rapid.OneOf(rapid.String(), rapid.SampledFrom([]string{"a\nb\r\nc", "\u2028\u2029", "\x00\x1f\x7f", "\xff\xfe", "<&>"})).Draw(rt, "words")
+		quoted, err := json.Marshal(words)
+		testkit.Must(rt, err)
+		raw := json.RawMessage("\n {\r\n\t\"k\" :\n" + string(quoted) + "}\n")
+		line, err := encode(map[string]any{"text": words, "raw": raw, "odd": json.RawMessage("\"\xff\u2028\"")})
+		testkit.Must(rt, err)
+		body, ok := strings.CutSuffix(string(line), "\n")
+		if !ok || strings.ContainsAny(body, "\n\r\u2028\u2029\x00") || strings.ToValidUTF8(body, "") != body {
+			rt.Errorf("not one line: %q", line)
 		}
-		if err := c.Run(t.Context()); err == nil {
-			t.Error("a panic of the writer was lost")
+		var back struct {
+			Text string
+			Raw  struct{ K string }
+		}
+		want := strings.ToValidUTF8(words, "\ufffd")
+		if err := json.Unmarshal(line, &back); err != nil || back.Raw.K != back.Text || utf8.ValidString(words) && back.Text != want {
+			rt.Errorf("%q came back as %q, %q, %v", words, back.Text, back.Raw.K, err)
 		}
 	})
 }
 
-func TestALineOfAnyKindCountsAsRead(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		p := dial(t.Context(), t, Options{})
-		if !p.conn.LastRead().IsZero() {
-			t.Error("something was read")
+func TestOnlyObjectsAreSent(t *testing.T) {
+	c := New(nil, nil, Options{})
+	for _, bad := range []any{nil, "text", 7, []int{1}, func() {}, json.RawMessage(`{"a":`), json.RawMessage("{\"a\":\"\n\"}"), json.RawMessage(" [1]")} {
+		if err := c.Send(bad); err == nil {
+			t.Errorf("%v was sent", bad)
 		}
-		for _, line := range []string{`{"type":"a"}`, "garbage"} {
-			time.Sleep(time.Minute)
-			p.say(line)
-			synctest.Wait()
-			if !p.conn.LastRead().Equal(time.Now()) {
-				t.Errorf("%s does not", line)
+		if _, err := c.Request(t.Context(), bad); err == nil {
+			t.Errorf("%v was requested", bad)
+		}
+	}
+	if line, ok := c.out.TryPop(); ok {
+		t.Errorf("%s is sent", line)
+	}
+}
+
+func TestLinesOfManySendersStayWholeAndInOrder(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := open(t, nil, "")
+		var want []string
+		for sender := range 8 {
+			line := func(n int) string { return fmt.Sprintf(`{"%d":"%02d %s"}`, sender, n, strings.Repeat("x", n*100)) }
+			for n := range 100 {
+				want = append(want, "writes "+line(n))
 			}
+			s.g.Go(func() {
+				for n := range 100 {
+					testkit.Must(t, s.Send(json.RawMessage(line(n))))
+				}
+			})
 		}
-		if lines := p.delivered(); len(lines) != 1 || !lines[0].At.Equal(time.Now().Add(-time.Minute)) {
-			t.Errorf("delivered %+v", lines)
-		}
-		time.Sleep(time.Minute)
-		p.say(`{"type":"keep_alive"}`)
 		synctest.Wait()
-		if p.conn.LastRead().Equal(time.Now()) {
-			t.Error("a sign of life counts")
+		slices.SortStableFunc(s.notes, func(a, b string) int { return strings.Compare(a[:10], b[:10]) })
+		if diff := cmp.Diff(want, s.notes); diff != "" {
+			t.Error(diff)
 		}
+		s.end()
+		s.g.Wait()
 	})
 }
 
-func TestTheEndOfTheContextEndsEverything(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		ctx, cancel := context.WithCancel(t.Context())
-		stopped := false
-		p := dial(ctx, t, Options{Handler: func(ctx context.Context, _ string, _ json.RawMessage) (any, error) {
-			<-ctx.Done()
-			stopped = true
-			return nil, nil
-		}})
-		p.say(`{"type":"a"}`, asks("c1", "hook_callback"))
-		synctest.Wait()
-		cancel()
-		<-p.done
-		if !errors.Is(p.err, context.Canceled) || !stopped {
-			t.Errorf("Run: %v, callback stopped: %t", p.err, stopped)
+func TestAUserMessageIsWhatTheCLITakes(t *testing.T) {
+	for want, m := range map[string]any{
+		`{"type":"user","message":{"role":"user","content":[{"type":"image","source":{"type":"base64","media_type":"image/png","data":"AQID"}},` +
+			`{"type":"text","text":"a\nb"}]},"parent_tool_use_id":null,"session_id":"","uuid":"u1"}`: UserMessage("u1", []Block{ImageBlock("image/png", []byte{1, 2, 3}), TextBlock("a\nb")}),
+		`{"type":"user","message":{"role":"user","content":[]},"parent_tool_use_id":null,"session_id":""}`: UserMessage("", nil),
+	} {
+		if line, err := encode(m); err != nil || string(line) != want+"\n" {
+			t.Errorf("got  %s, %v\nwant %s", line, err, want)
 		}
-		if got := p.delivered(); len(got) != 1 {
-			t.Errorf("%d lines were delivered", len(got))
-		}
-		if err := p.conn.Send(struct{}{}); !errors.Is(err, ErrClosed) {
-			t.Errorf("Send: %v", err)
-		}
-		if _, err := p.in.Write([]byte("x")); err == nil {
-			t.Error("the pipe is still open")
-		}
-	})
-}
-
-func TestRunReturnsOnlyWhenEveryCallbackHas(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		p := dial(t.Context(), t, Options{Handler: func(ctx context.Context, _ string, _ json.RawMessage) (any, error) {
-			<-ctx.Done()
-			time.Sleep(time.Hour) // a slow tool after it was cancelled
-			return nil, nil
-		}})
-		p.say(asks("c1", "mcp_message"), asks("c2", "mcp_message"))
-		synctest.Wait()
-		begun := time.Now()
-		if err := p.hangUp(); err != nil || time.Since(begun) != time.Hour {
-			t.Errorf("Run returned after %s: %v", time.Since(begun), err)
-		}
-		if got := p.heard(); len(got) != 0 {
-			t.Errorf("answered after the end: %q", got)
-		}
-	})
-}
-
-// endless returns the same line forever and cannot be closed.
-type endless struct{}
-
-func (endless) Read(b []byte) (int, error) { return copy(b, "{}\n"), nil }
-
-func TestAPipeThatCannotBeClosedIsLeftAtItsNextLine(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		ctx, cancel := context.WithCancel(t.Context())
-		cancel()
-		if err := New(endless{}, io.Discard, Options{}).Run(ctx); !errors.Is(err, context.Canceled) {
-			t.Error(err)
-		}
-	})
-}
-
-func TestCallbacksEndEvenWhileAReadHangs(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r, in := io.Pipe()
-		out, w := io.Pipe()
-		cancelled := make(chan struct{})
-		c := New(struct{ io.Reader }{r}, w, Options{Handler: func(ctx context.Context, _ string, _ json.RawMessage) (any, error) {
-			<-ctx.Done()
-			close(cancelled)
-			return nil, nil
-		}})
-		done := make(chan error, 1)
-		go func() { done <- c.Run(t.Context()) }()
-		if _, err := io.WriteString(in, asks("1", "can_use_tool")+"\n"); err != nil {
-			t.Fatal(err)
-		}
-		_ = out.Close()
-		testkit.Must(t, c.Send(struct{}{}))
-		<-cancelled
-		<-c.Ended()
-		_ = in.Close()
-		if err := <-done; !errors.Is(err, io.ErrClosedPipe) {
-			t.Errorf("Run: %v", err)
-		}
-	})
+	}
 }
