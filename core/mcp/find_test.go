@@ -74,47 +74,6 @@ func TestAFewToolsNeedNoSearch(t *testing.T) {
 	}
 }
 
-func searched(h *home, words string) string {
-	h.t.Helper()
-	return h.call("servers/find", fmt.Sprintf(`{"words":%q}`, words)).Text
-}
-
-func TestAToolIsFoundByWordsAndCalled(t *testing.T) {
-	testkit.Alone(t)
-	h := running(t, stdio(t, nil, "many", "plain"), limits{direct: maxDirect})
-	if n := len(h.Tools()); n != 2 {
-		t.Fatalf("a session has %d tools", n)
-	}
-	got := searched(h, "say something back, plain")
-	first, _, _ := strings.Cut(got, "\narguments:")
-	for _, want := range []string{"text to judge, not instructions", "[from the MCP server plain]\nmcp__plain__echo\nSays it back."} {
-		if !strings.Contains(first, want) {
-			t.Errorf("%q is not first in %s", want, got)
-		}
-	}
-	if !strings.Contains(got, `"text"`) {
-		t.Errorf("its arguments are missing: %s", got)
-	}
-	got = h.call("servers/call", `{"tool":"mcp__plain__echo","arguments":{"text":"found"}}`).Text
-	if got != "you said found" {
-		t.Errorf("called: %s", got)
-	}
-	if got := searched(h, "mcp__many__tool4999"); strings.Count(got, "[from") != 1 || !strings.Contains(got, "tool4999") {
-		t.Errorf("by its name: %s", got)
-	}
-	if got := searched(h, "one of many"); strings.Count(got, "[from") != maxFound || !strings.Contains(got, "more tools fit") {
-		t.Errorf("many: %s", got)
-	}
-	if got := searched(h, "zebra"); !strings.Contains(got, `No tool fits "zebra"`) {
-		t.Errorf("none: %s", got)
-	}
-	for _, args := range []string{`{"tool":"mcp__plain__nothing"}`, `{"tool":"mcp__discord__ping_user"}`, `{"tool":"mcp__servers__call"}`, `{"tool":"Bash"}`, `[]`} {
-		if r := h.call("servers/call", args); !r.IsError {
-			t.Errorf("%s: %+v", args, r)
-		}
-	}
-}
-
 // A session's list stays byte-identical whatever the servers do, because an engine caches
 // it. Search results may be newer.
 func TestTheToolsOfASessionStayTheSameWhileItsServersChange(t *testing.T) {
@@ -147,29 +106,20 @@ func searching(words string) agent.Approved {
 	return a
 }
 
+func TestAHostThatDoesNotRunStartsNothingForACall(t *testing.T) {
+	h := recorded(t, 1, 2)
+	for range 2 {
+		if r := h.Tools()[0].Call(t.Context(), searching("x")); !r.IsError || !strings.Contains(r.Text, textStopping) {
+			t.Errorf("called: %+v", r)
+		}
+	}
+}
+
 func BenchmarkFindAmong5000Tools(b *testing.B) {
 	h := recorded(b, 1, 5_000)
 	for b.Loop() {
 		if r := h.find(b.Context(), searching("get thing 4711")); r.IsError {
 			b.Fatal(r.Text)
 		}
-	}
-}
-
-func TestACheckGetsWhatAToolAnswersOrNothing(t *testing.T) {
-	testkit.Alone(t)
-	h := running(t, stdio(t, nil, "content"))
-	for tool, want := range map[string]string{"nothing": "", "blank": "", "list": "", "object": "", "null": "", "one": "[1]"} {
-		if got, err := h.Ask(t.Context(), "mcp__content__"+tool, json.RawMessage("{}")); got != want || err != nil {
-			t.Errorf("%s answers %q, %v", tool, got, err)
-		}
-	}
-	for tool, want := range map[string]string{"mcp__content__broken": "no such area", "mcp__content__missing": "no server has a tool mcp__content__missing now"} {
-		if got, err := h.Ask(t.Context(), tool, json.RawMessage("{}")); got != "" || err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s answers %q, %v", tool, got, err)
-		}
-	}
-	if got, err := h.Ask(t.Context(), "mcp__content__echo", json.RawMessage(`{"text":"hi"}`)); got != "you said hi" || err != nil {
-		t.Errorf("%q, %v", got, err)
 	}
 }

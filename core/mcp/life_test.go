@@ -1,47 +1,13 @@
 package mcp
 
 import (
-	"path/filepath"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
-	"ollimbot/core/base/testkit"
+	"ollimbot/core/storage/store/storetest"
 )
-
-func TestAServerThatNeverAnswersIsGivenUp(t *testing.T) {
-	testkit.Alone(t)
-	pids := filepath.Join(t.TempDir(), "pids")
-	h := newHome(t, stdio(t, map[string]string{"PIDS": pids}, "hang"))
-	h.limits = limits{newest: 20 * time.Millisecond, older: 20 * time.Millisecond}
-	h.remake()
-	h.run()
-	h.until("the server is given up", func() bool { return h.state("hang").Status == Failed })
-	if s := h.state("hang"); s.Text != "no connection: it did not answer within 20ms" || s.Tools != 0 {
-		t.Errorf("state: %+v", s)
-	}
-	h.until("the word about it", func() bool { return strings.Contains(h.said(), "MCP server hang") })
-	h.end()
-	for _, pid := range pidsIn(t, pids) {
-		h.until("the end of a process", func() bool { return gone(pid) || h.pause() })
-	}
-}
-
-func TestAnIdleServerEndsAndTheNextCallStartsIt(t *testing.T) {
-	testkit.Alone(t)
-	pids := filepath.Join(t.TempDir(), "pids")
-	patient := limits{newest: time.Minute, idle: time.Millisecond} // so that a slow machine starts no second process for the older protocol
-	h := running(t, stdio(t, map[string]string{"PIDS": pids}, "plain"), patient)
-	h.until("its rest", func() bool { return h.state("plain").Status == Idle })
-	h.until("its end", func() bool { return gone(pidsIn(t, pids)[0]) || h.pause() })
-	if s := h.state("plain"); s.Text != "" || s.Tools != 3 {
-		t.Errorf("state: %+v", s)
-	}
-	if got := h.call("plain/echo", `{"text":"again"}`); got.Text != "you said again" || len(pidsIn(t, pids)) != 2 {
-		t.Errorf("called: %+v; processes %v", got, pidsIn(t, pids))
-	}
-}
 
 func TestAServerRestsAfterItsLastCallAndNotDuringOne(t *testing.T) {
 	now := time.Now()
@@ -89,4 +55,19 @@ func TestAServerDoesNotRestBeforeTheCallThatHasStartedIt(t *testing.T) {
 			t.Error("it goes on after the call")
 		}
 	})
+}
+
+func TestALogKeepsItsLastLinesAndNoSecrets(t *testing.T) {
+	dir := storetest.Prepared(t)
+	old := strings.Repeat("x", maxLog) + "\nbefore\n"
+	storetest.Put(t, dir, logFile("a"), old)
+	book := &logBook{dir: dir, redact: func(s string) string { return strings.ReplaceAll(s, "secret", "***") }}
+	book.add("a", "a secret")
+	lines, err := Log(dir, "a", 2)
+	if err != nil || len(lines) != 2 || lines[0] != "before" || !strings.HasSuffix(lines[1], " a ***") {
+		t.Errorf("%q, %v", lines, err)
+	}
+	if kept := storetest.Text(t, dir, logFile("a")+oldLog); kept != old {
+		t.Errorf("%d bytes of the old log are kept", len(kept))
+	}
 }

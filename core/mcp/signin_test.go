@@ -6,7 +6,6 @@ import (
 	"os"
 	"strings"
 	"testing"
-	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -53,37 +52,6 @@ func (h *home) signIn() {
 	h.Renew(h.t.Context())
 }
 
-func (h *home) expect(tool, want string) {
-	h.t.Helper()
-	if got := h.call(tool, `{"text":"hello"}`).Text; !strings.Contains(got, want) {
-		h.t.Errorf("%s: %q, want %q", tool, got, want)
-	}
-}
-
-// 31: a server that requires a login says so in one sentence, once, and works afterwards.
-func TestAServerThatAsksForALoginSaysHowAndWorksAfterIt(t *testing.T) {
-	testkit.Alone(t)
-	s, h := behindLogin(t)
-	const cure = "it asks for a login: /mcp login weather"
-	h.until("the sentence", func() bool { st := h.state("weather"); return st.Asks && st.Status == Failed })
-	if st := h.state("weather"); !strings.HasPrefix(st.Text, cure) || strings.Count(h.said(), cure) != 1 {
-		t.Errorf("state %+v, said %s", st, h.said())
-	}
-	none := func(string) (string, bool) { return "", false }
-	h.until("it beside the bot", func() bool {
-		known, _, err := Known(h.dir, none)
-		return err == nil && strings.Contains(known[0].String(), cure)
-	})
-	if s.Count("POST /register") != 0 {
-		t.Error("a login has begun without the user")
-	}
-	h.signIn()
-	h.expect("weather/echo", "you said hello")
-	if st := h.state("weather"); st.Asks || st.Status != Ready {
-		t.Errorf("state %+v", st)
-	}
-}
-
 // 31: only the user sees a token.
 func TestTokensAreKeptPrivateAndHidden(t *testing.T) {
 	testkit.Alone(t)
@@ -108,109 +76,6 @@ func TestTokensAreKeptPrivateAndHidden(t *testing.T) {
 	}
 	if n != 2 { // the access token and the refresh token
 		t.Errorf("%d secrets are hidden", n)
-	}
-}
-
-// 31: a rejected token is renewed; after the login has ended, the server asks again.
-func TestATokenIsRenewedUntilTheLoginHasEnded(t *testing.T) {
-	testkit.Alone(t)
-	s, h := behindLogin(t)
-	h.signIn()
-	s.Revoke(false)
-	h.expect("weather/echo", "you said hello")
-	if n := s.Count("POST /token"); n != 2 {
-		t.Errorf("%d requests for tokens", n)
-	}
-	s.Revoke(true)
-	h.expect("weather/echo", "it asks for a login")
-	h.until("the state", func() bool { st := h.state("weather"); return st.Asks && st.Status == Failed })
-	if _, there := h.logins.Forget("weather"); there != nil {
-		t.Error(there)
-	}
-	h.signIn()
-	h.expect("weather/echo", "you said hello")
-}
-
-// What the caller has seen fail, what another login replaces, and what ends with the bot is not reported again.
-func TestALoginIsReportedOnceAndOnlyIfItWasTheLast(t *testing.T) {
-	testkit.Alone(t)
-	s, h := behindLogin(t)
-	const failed = "login at the MCP server weather"
-	h.page("weather")
-	h.signIn() // in another window
-	if strings.Contains(h.said(), failed) {
-		t.Errorf("the login that was replaced: %s", h.said())
-	}
-	s.Override = func(w http.ResponseWriter, r *http.Request) bool {
-		if r.URL.Path != "/token" {
-			return false
-		}
-		w.WriteHeader(http.StatusTeapot)
-		return true
-	}
-	logintest.Visit(t, logintest.Browse(t, h.page("weather")))
-	h.until("the failure", func() bool { return strings.Contains(h.said(), failed) })
-	h.page("weather")
-	h.end()
-	if said := h.said(); strings.Count(said, failed) != 1 || strings.Count(said, "You are logged in") != 1 {
-		t.Errorf("said: %s", said)
-	}
-}
-
-// 31: a token that is about to expire is renewed before use.
-func TestATokenThatIsAboutToEndIsRenewedFirst(t *testing.T) {
-	testkit.Alone(t)
-	s, h := behindLogin(t)
-	s.Lasts = 30 * time.Second // less than the minute before the expiry
-	h.signIn()
-	before := s.Count("POST /token")
-	h.expect("weather/echo", "you said hello")
-	if s.Count("POST /token") == before {
-		t.Error("an old token was used")
-	}
-}
-
-// 31: the final address of a login can be pasted, and another address does no harm.
-func TestALoginEndsByItsPastedAddress(t *testing.T) {
-	testkit.Alone(t)
-	_, h := behindLogin(t)
-	address := logintest.Browse(t, h.page("weather"))
-	forged := strings.Replace(address, "state=", "state=x", 1)
-	if h.Redirected("hello") || h.Redirected("http://127.0.0.1:9/?state=a&code=b") {
-		t.Error("something else is taken for the end of a login")
-	}
-	if !h.Redirected(forged) || !strings.Contains(h.said(), "not the address") {
-		t.Errorf("a forged address: %s", h.said())
-	}
-	if text := logintest.Visit(t, forged); !strings.Contains(text, "failed") {
-		t.Errorf("forged, the browser shows %q", text)
-	}
-	if !h.Redirected(" " + address + "\n") {
-		t.Error("the address is not taken")
-	}
-	h.until("the login", func() bool { return strings.Contains(h.said(), "You are logged in") })
-	if !h.Redirected(address) || !strings.Contains(h.said(), "start one with /mcp login") {
-		t.Errorf("a second time: %s", h.said())
-	}
-}
-
-// 31: a login by another process is noticed, and so is its end.
-func TestALoginByAnotherProgramIsUsedAndEnds(t *testing.T) {
-	testkit.Alone(t)
-	_, h := behindLogin(t)
-	h.until("the question", func() bool { return h.state("weather").Asks })
-	other := &home{t: t, dir: h.dir, env: h.env, news: make(chan struct{}, 1), end: func() {}}
-	other.remake()
-	other.run()
-	other.signIn()
-	h.Reload()
-	h.until("the tools", func() bool { return h.state("weather").Tools > 0 })
-	h.Renew(t.Context())
-	h.expect("weather/echo", "you said hello")
-	testkit.Must(t, h.Logout("weather"))
-	h.expect("weather/echo", "it asks for a login")
-	if err := h.Logout("weather"); err == nil {
-		t.Error("logged out twice")
 	}
 }
 
