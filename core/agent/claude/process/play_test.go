@@ -2,8 +2,6 @@ package process
 
 import (
 	"bufio"
-	"bytes"
-	"context"
 	"fmt"
 	"io"
 	"os"
@@ -41,19 +39,19 @@ func TestMain(m *testing.M) {
 
 // plays are the programs, by name; each returns its exit code.
 var plays = map[string]func() int{
-	"echo": echo, "stubborn": stubborn, "diarist": diarist, "polite": polite, "failing": failing, "wordy": wordy,
-	"parent": parent, "sleeper": sleeper, "heavy": heavy, "bot": bot,
+	"stubborn": stubborn, "diarist": diarist, "parent": parent, "sleeper": sleeper, "heavy": heavy, "bot": bot,
 }
 
-// play starts one of the programs with Start, and stops it with the test.
+// echo is a program that copies its input to its output.
+const echo = "exec cat"
+
+// play starts one of the programs, or a script, and stops it with the test.
 func play(t testing.TB, name string, env ...string) *Process {
 	t.Helper()
 	p, err := Start(playSpec(t, name, env...))
 	testkit.Must(t, err)
 	t.Cleanup(func() {
-		hurry, cancel := context.WithCancel(context.Background())
-		cancel()
-		if err := p.Stop(hurry, 0); err != nil {
+		if err := p.Stop(hurry(), 0); err != nil {
 			t.Error(err)
 		}
 	})
@@ -62,6 +60,9 @@ func play(t testing.TB, name string, env ...string) *Process {
 
 func playSpec(t testing.TB, name string, env ...string) Spec {
 	t.Helper()
+	if plays[name] == nil {
+		return Spec{Path: script(t, "#!/bin/sh\n"+name+"\n"), Env: []string{"PATH=" + os.Getenv("PATH")}, Dir: t.TempDir()}
+	}
 	// A test binary that measures its coverage complains without GOCOVERDIR.
 	base := []string{playName + "=" + name, raceExit, "GOCOVERDIR=" + t.TempDir()}
 	return Spec{Path: binarytest.Path(), Env: append(base, env...), Dir: t.TempDir()}
@@ -75,14 +76,6 @@ func line(t testing.TB, r *bufio.Reader) string {
 		t.Fatalf("read a line: %v (so far %q)", err, s)
 	}
 	return strings.TrimSpace(s)
-}
-
-// echo copies its input to its output.
-func echo() int {
-	if _, err := io.Copy(os.Stdout, os.Stdin); err != nil {
-		return 1
-	}
-	return 0
 }
 
 // stubborn ends only on SIGKILL.
@@ -107,35 +100,6 @@ func diarist() int {
 		}
 	}
 	return 0
-}
-
-// polite ends on SIGINT only.
-func polite() int {
-	signals := make(chan os.Signal, 1)
-	signal.Notify(signals, syscall.SIGINT)
-	fmt.Println("ready")
-	<-signals
-	return 0
-}
-
-// failing ends at once with an error message.
-func failing() int {
-	fmt.Fprintln(os.Stderr, "error: unknown option '--bogus'")
-	fmt.Fprintln(os.Stderr, "see \x1b[31m--help\x1b[0m")
-	return 3
-}
-
-// wordy writes fifty megabytes of errors before it does anything else.
-func wordy() int {
-	block := bytes.Repeat([]byte("a line of an error output that nobody has asked for\n"), 20_000)
-	for range 50 {
-		if _, err := os.Stderr.Write(block); err != nil {
-			return 1
-		}
-	}
-	fmt.Fprintln(os.Stderr, "the last word")
-	fmt.Println("done")
-	return echo()
 }
 
 // parent starts children as claude's shell does, in their own sessions, and does not end by itself.

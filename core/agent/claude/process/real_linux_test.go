@@ -77,7 +77,7 @@ func shelling(t *testing.T, path, command string) *Process {
 	api := claudetest.Start(t, claudetest.Options{})
 	dir := t.TempDir()
 	p, err := Start(Spec{
-		Path: path, Dir: dir, Env: Environment(claudetest.CLIEnv(t, api), Env{Mark: "bot"}),
+		Path: path, Dir: dir, Env: Environment(claudetest.CLIEnv(t, api), Env{Mark: ownMark}),
 		Args: strings.Fields("-p --output-format stream-json --input-format stream-json --verbose --setting-sources= --allowedTools Bash"),
 	})
 	testkit.Must(t, err)

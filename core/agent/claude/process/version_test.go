@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -27,10 +26,12 @@ func TestTheVersionIsReadFromTheCommandsAnswer(t *testing.T) {
 		"nothing":        {`exit 0`, "", "it answered nothing to --version"},
 		"a failure":      {`echo "no room" >&2; exit 7`, "", "--version failed (claude ended with exit code 7: no room): try it"},
 		"without an end": {`exec yes`, "", `it answered "y y y y`},
+		"many words":     {`printf %0100d 7`, "", `it answered "` + strings.Repeat("0", 79) + `…" to`},
+		"a key":          {`echo "bad $KEY" >&2; exit 1`, "", "(claude ended with exit code 1: bad [hidden])"},
 		"two lines":      {`echo "2.1.197 (Claude Code)"; echo more`, "", "is not Claude Code"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got, err := Version(t.Context(), script(t, "#!/bin/sh\n"+c.script+"\n"), []string{"PATH=" + os.Getenv("PATH")})
+			got, err := Version(t.Context(), script(t, "#!/bin/sh\n"+c.script+"\n"), []string{"PATH=" + os.Getenv("PATH"), "KEY=0123456789"})
 			if c.err == "" && (err != nil || got != c.want) {
 				t.Fatalf("got %q, %v", got, err)
 			}
@@ -48,14 +49,9 @@ func TestACommandThatDoesNotAnswerIsEndedWithItsChildren(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "--version did not answer within 500ms: try it in a terminal") {
 		t.Errorf("got %v", err)
 	}
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	if _, err := askVersion(ctx, s, time.Hour); !errors.Is(err, context.Canceled) {
+	if _, err := askVersion(hurry(), s, time.Hour); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
-}
-
-func TestAMissingCommandHasNoVersion(t *testing.T) {
 	missing := (*NotFoundError)(nil)
 	if _, err := Version(t.Context(), "/nowhere/claude", nil); !errors.As(err, &missing) {
 		t.Errorf("got %v", err)
@@ -64,10 +60,10 @@ func TestAMissingCommandHasNoVersion(t *testing.T) {
 
 func TestAVersionIsCheckedAgainstTheOldestThatWorks(t *testing.T) {
 	for v, want := range map[string]string{
-		Newest(): "", Oldest(): "", "2.1.198": "", "2.1.1000": "", "2.10.0": "", "3.0.0": "", "2.1.198-beta": "", "2.1.197+build": "",
+		Newest(): "", Oldest(): "", "2.1.198": "", "2.1.1000": "", "2.10.0": "", "3.0.0": "", "2.1.198-beta": "", "2.1.197+build": "", "2.1.198-!": "", "2.1.198-~": "",
 		"2.1.196": "too old", "2.1.0": "too old", "1.9.999": "too old", "2.1.197-beta.1": "too old", "0.0.0": "too old",
 		"": "not a version", "2.1": "not a version", "2.1.x": "not a version", "2.1.-1": "not a version", "v2.1.0": "not a version",
-		"2.1.99999999999999999999": "not a version", "2.1.0.1": "not a version", "2.1.0\n": "not a version", "2.1.0-": "not a version", "+2.1.0": "not a version",
+		"2.1.99999999999999999999": "not a version", "2.1.0.1": "not a version", "2.1.0\n": "not a version", "2.1.0-": "not a version", "2.1.0-b c": "not a version", "2.1.0-\x7f": "not a version", "+2.1.0": "not a version",
 	} {
 		err := CheckVersion(v)
 		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
@@ -85,9 +81,17 @@ func TestAVersionIsCheckedAgainstTheOldestThatWorks(t *testing.T) {
 			t.Errorf("%s is untried: %v", v, !want)
 		}
 	}
-	for v, want := range map[string]string{"2.1.197": "2.1.197", "2.1.239": "2.1.197", "2.1.240": "2.1.240", "3.0.0": Newest()} {
-		if got := Like(v).Version; got != want {
-			t.Errorf("%s is taken for %s, want %s", v, got, want)
+	for v, want := range map[string]string{
+		"2.1.197": "2.1.197: opus is claude-opus-4-8", "2.1.239": "2.1.197: opus is claude-opus-4-8", "2.1.240": "2.1.240: opus is claude-opus-5",
+		"2.1.330": "2.1.330: opus is claude-opus-5-5; thinking cannot be switched off", "3.0.0": "2.1.332: opus is claude-opus-5-5; thinking cannot be switched off",
+	} {
+		if like := Like(v); like.Version+": "+like.String() != want {
+			t.Errorf("%s is taken for %s: %s, want %s", v, like.Version, like, want)
+		}
+	}
+	for v, want := range map[string]bool{Newest(): true, "2.1.0": true, "2.2.0": false, "3.1.332": false, "": false} {
+		if Patch(v) != want {
+			t.Errorf("%s is a patch: %v", v, !want)
 		}
 	}
 }
@@ -99,15 +103,9 @@ func TestVersionsAreOrderedByTheirNumbers(t *testing.T) {
 		for i := range 3 {
 			a[i], b[i] = part.Draw(r, "a"), part.Draw(r, "b")
 		}
-		read := func(p [3]int) []int {
-			n, err := parseVersion(fmt.Sprintf("%d.%d.%d", p[0], p[1], p[2]))
-			if err != nil {
-				r.Fatal(err)
-			}
-			return n
-		}
+		text := func(p [3]int) string { return fmt.Sprintf("%d.%d.%d", p[0], p[1], p[2]) }
 		weight := func(p [3]int) int { return p[0]*10_000 + p[1]*100 + p[2] }
-		if got, want := slices.Compare(read(a), read(b)) < 0, weight(a) < weight(b); got != want {
+		if got, want := less(text(a), text(b)), weight(a) < weight(b); got != want {
 			r.Fatalf("%v before %v: %v", a, b, got)
 		}
 	})
