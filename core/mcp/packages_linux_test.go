@@ -75,8 +75,11 @@ func TestTheProgramOfAServerSeesThePackageThatItBelongsTo(t *testing.T) {
 			h.save(string(text))
 			h.Reload()
 			h.run()
+			var why string // of the failure, which is followed by another attempt
 			h.until("the states", func() bool {
-				return h.state("checkout").Tools+h.state("space").Tools+h.state("installed").Tools == 3 && h.state("loose").Status == Failed
+				s := h.state("loose")
+				why = s.Text
+				return h.state("checkout").Tools+h.state("space").Tools+h.state("installed").Tools == 3 && s.Status == Failed
 			})
 			h.Renew(t.Context())
 			for _, name := range []string{"checkout", "space", "installed"} {
@@ -84,8 +87,8 @@ func TestTheProgramOfAServerSeesThePackageThatItBelongsTo(t *testing.T) {
 					t.Errorf("%s: %+v", name, got)
 				}
 			}
-			if s := h.state("loose"); !strings.Contains(s.Text, "lib/words.js'") || !strings.Contains(s.Text, "sandbox_visible") {
-				t.Errorf("the cure is missing: %s", s.Text)
+			if !strings.Contains(why, "lib/words.js'") || !strings.Contains(why, "sandbox_visible") {
+				t.Errorf("the cure is missing: %s", why)
 			}
 		})
 	}
@@ -119,8 +122,11 @@ func TestAPythonServerSeesItsEnvironment(t *testing.T) {
 			h.save(string(text))
 			h.Reload()
 			h.run()
+			var why string // of the failure, which is followed by another attempt
 			h.until("the states", func() bool {
-				return h.state("module").Tools+h.state("script").Tools == 2 && h.state("missing").Status == Failed
+				s := h.state("missing")
+				why = s.Text
+				return h.state("module").Tools+h.state("script").Tools == 2 && s.Status == Failed
 			})
 			h.Renew(t.Context())
 			for _, name := range []string{"module", "script"} {
@@ -128,8 +134,8 @@ func TestAPythonServerSeesItsEnvironment(t *testing.T) {
 					t.Errorf("%s: %+v", name, got)
 				}
 			}
-			if s := h.state("missing"); !strings.Contains(s.Text, "No module named fruit") || !strings.Contains(s.Text, "sandbox_visible") {
-				t.Errorf("the cure is missing: %s", s.Text)
+			if !strings.Contains(why, "No module named fruit") || !strings.Contains(why, "sandbox_visible") {
+				t.Errorf("the cure is missing: %s", why)
 			}
 		})
 	}
