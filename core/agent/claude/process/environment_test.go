@@ -45,9 +45,11 @@ func TestWhatAnEnvironmentGetsFromWhere(t *testing.T) {
 		"what is no variable changes nothing": {
 			[]string{"HOME=/home", "USER=a\x00b"}, Env{Extra: []string{"HOME", "no equals sign", "1A=x", "A1=x", "A-B=x", "=x", "Z=\x00"}, Mark: "a\x00"}, "A1=x HOME=/home",
 		},
-		"places, the network and claude's settings pass": {strings.Fields(
-			"HOME=0 LANG=0 LC_ALL=0 TZ=0 XDG_CONFIG_HOME=0 SSH_AUTH_SOCK=0 https_proxy=0 NO_PROXY=0 SSL_CERT_FILE=0 ANTHROPIC_API_KEY=0 " +
-				"ANTHROPIC_AUTH_TOKEN=0 ANTHROPIC_BASE_URL=0 CLAUDE_CODE_OAUTH_TOKEN=0 CLAUDE_CODE_TMPDIR=0 CLAUDE_CODE_USE_BEDROCK=0"), Env{},
+		"places, the network and claude's settings pass": {
+			strings.Fields(
+				"HOME=0 LANG=0 LC_ALL=0 TZ=0 XDG_CONFIG_HOME=0 SSH_AUTH_SOCK=0 https_proxy=0 NO_PROXY=0 SSL_CERT_FILE=0 ANTHROPIC_API_KEY=0 " +
+					"ANTHROPIC_AUTH_TOKEN=0 ANTHROPIC_BASE_URL=0 CLAUDE_CODE_OAUTH_TOKEN=0 CLAUDE_CODE_TMPDIR=0 CLAUDE_CODE_USE_BEDROCK=0"),
+			Env{},
 			"ANTHROPIC_API_KEY=0 ANTHROPIC_AUTH_TOKEN=0 ANTHROPIC_BASE_URL=0 CLAUDE_CODE_OAUTH_TOKEN=0 CLAUDE_CODE_TMPDIR=0 CLAUDE_CODE_USE_BEDROCK=0 " +
 				"HOME=0 LANG=0 LC_ALL=0 NO_PROXY=0 SSH_AUTH_SOCK=0 SSL_CERT_FILE=0 TZ=0 XDG_CONFIG_HOME=0 https_proxy=0",
 		},

@@ -77,10 +77,14 @@ func TestHowAProcessEnds(t *testing.T) {
 			})
 			return errors.Join(p.Signal(os.Kill), writer.Wait())
 		}, "", "claude was ended by SIGKILL"},
-		"by itself, and says why": {`printf "error: unknown option --bogus\nsee \033[31m--help\033[0m\n" >&2; exit 3`, func(*testing.T, *Process, *bufio.Reader) error { return nil }, "",
-			"claude ended with exit code 3: error: unknown option --bogus | see --help"},
-		"by itself, with the code that a sandbox makes of a kill": {"exit 137", func(*testing.T, *Process, *bufio.Reader) error { return nil }, "",
-			"claude ended with exit code 137"},
+		"by itself, and says why": {
+			`printf "error: unknown option --bogus\nsee \033[31m--help\033[0m\n" >&2; exit 3`, func(*testing.T, *Process, *bufio.Reader) error { return nil }, "",
+			"claude ended with exit code 3: error: unknown option --bogus | see --help",
+		},
+		"by itself, with the code that a sandbox makes of a kill": {
+			"exit 137", func(*testing.T, *Process, *bufio.Reader) error { return nil }, "",
+			"claude ended with exit code 137",
+		},
 		"well after fifty megabytes of errors": {"yes a line of errors | head -c 52428799 >&2; echo >&2; echo the last word >&2; echo done; " + echo, func(t *testing.T, p *Process, out *bufio.Reader) error {
 			if got := line(t, out); got != "done" {
 				t.Errorf("it says %q", got)

@@ -82,7 +82,7 @@ func replay(t *testing.T, entries []entry) {
 		case c.Type == kindControlResponse:
 			said, err := json.Marshal(c.Response.Response)
 			testkit.Must(t, err)
-			want = append(want, ids[c.Response.RequestID]+" gets "+cmp.Or(strings.Trim(string(said), "null"), "{}"))
+			want = append(want, ids[c.Response.RequestID]+" gets "+cmp.Or(strings.TrimPrefix(string(said), "null"), "{}"))
 		case c.Type != kindControlRequest && c.Type != kindControlCancel:
 			want = append(want, fmt.Sprintf("delivers %q %q %s", c.Type, c.Subtype, e.Line))
 		}
