@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"unicode"
 
 	"github.com/charmbracelet/colorprofile"
 	"github.com/charmbracelet/x/ansi"
@@ -87,11 +88,29 @@ func TestTidyIsAsWideForTerminalsThatCountCodePoints(t *testing.T) {
 func TestTidySimplifiesWhatTerminalsDisagreeAbout(t *testing.T) {
 	for in, want := range map[string]string{
 		"plain": "plain", "👨‍👩‍👧": "👨", "❤️": "❤", "👍🏽": "👍", "🇩🇪": "DE", "1️⃣": "1", "a\tb": "a b",
-		"\uff76\uff9e": "\uff76\u309b", "\u0301x": "x", "e\u0301": "e\u0301", "\u1112\u1161\u11ab": "한", "\u1100\u1100": "\ufffd", "a\x1b[2Jb": "a[2Jb", "\xff": "\ufffd",
+		"\uff76\uff9e": "\uff76\u309b", "\u0301x": "x", "e\u0301": "e\u0301", "\u1112\u1161\u11ab": "한", "\u1100\u1100": "\ufffd", "\xff": "\ufffd",
 	} {
 		if got := Tidy(in); got != want {
 			t.Errorf("Tidy(%q) = %q, want %q", in, got, want)
 		}
+	}
+}
+
+func TestTidyRemovesEveryControlCharacter(t *testing.T) {
+	for c := rune(0); c < 0xa0; c++ {
+		want := "a語"
+		switch {
+		case c == '\t':
+			want = "a 語"
+		case !unicode.IsControl(c):
+			want = "a" + string(c) + "語"
+		}
+		if got := Tidy("a" + string(c) + "語"); got != want {
+			t.Errorf("%U: Tidy returns %q, want %q", c, got, want)
+		}
+	}
+	if got := Tidy("a\x1b[2Jb"); got != "a[2Jb" {
+		t.Errorf("a sequence that clears the screen becomes %q", got)
 	}
 }
 
