@@ -149,8 +149,8 @@ func older(t testing.TB, d *store.Dir, name, text string) {
 	testkit.Must(t, d.WriteJSON(recordFile, records))
 }
 
-// play plays a story of one of our files in a new directory: start, or start without Google; older, the version that an
-// earlier release installed; mine, what the user writes; remove. It returns what the file has in the end, what is
+// play plays a story of one of our files in a new directory: start, also without Google or without permission to read
+// mail; older, the version that an earlier release installed; mine, what the user writes; remove. It returns what the file has in the end, what is
 // offered for it, and how many notes the last start had.
 func play(t *testing.T, name, story string) (content, offered string, notes int) {
 	t.Helper()
@@ -158,9 +158,9 @@ func play(t *testing.T, name, story string) (content, offered string, notes int)
 	install(t, fresh)
 	for step := range strings.SplitSeq(story, ", ") {
 		switch step {
-		case "start", "start without Google":
+		case "start", "start without Google", "start without mail":
 			o := sam()
-			o.Google = step == "start"
+			o.Google, o.NoMail = step != "start without Google", step == "start without mail"
 			list, err := Install(d, o)
 			if testkit.Must(t, err); warned(list) {
 				t.Errorf("%s: %s: notes are %+v", name, story, list)
@@ -188,7 +188,7 @@ func play(t *testing.T, name, story string) (content, offered string, notes int)
 }
 
 func TestWhatBecomesOfOurFilesOverStartsAndEdits(t *testing.T) {
-	const document, subagent, aSkill, reader = "webhook-spec.md", ".claude/agents/user-proxy.md", "skills/setup/SKILL.md", ".claude/agents/gmail-reader.md"
+	const document, subagent, aSkill = "webhook-spec.md", ".claude/agents/user-proxy.md", "skills/setup/SKILL.md"
 	for _, c := range []struct {
 		names            []string
 		story            string
@@ -209,18 +209,33 @@ func TestWhatBecomesOfOurFilesOverStartsAndEdits(t *testing.T) {
 		{[]string{subagent, aSkill}, "start, older, start", "older", "as it was", 0},
 		{[]string{subagent, aSkill}, "start, older, mine, start", "mine", "edited", 0},
 		{[]string{subagent, aSkill}, "start, older, mine, start, remove, start", "ours", "", 1},
-		// The mail reader is there only while Google is connected.
-		{[]string{reader}, "start without Google", "gone", "", 0},
-		{[]string{reader}, "start without Google, start", "ours", "", 1},
-		{[]string{reader}, "start, start without Google", "gone", "", 0},
-		{[]string{reader}, "start, start without Google, start", "ours", "", 1},
-		{[]string{reader}, "start, mine, start without Google", "mine", "", 0},
 	} {
 		for _, name := range c.names {
 			content, offered, notes := play(t, name, c.story)
 			if content != c.content || offered != c.offered || notes != c.notes {
 				t.Errorf("%s: %s: it is %.60q, offered %q, %d notes; want %+v", name, c.story, content, offered, notes, c)
 			}
+		}
+	}
+}
+
+func TestTheMailReaderIsThereOnlyWhileMailCanBeRead(t *testing.T) {
+	for _, c := range []struct {
+		story, content string
+		notes          int
+	}{
+		{"start without Google", "gone", 0},
+		{"start without Google, start", "ours", 1},
+		{"start, start without Google", "gone", 0},
+		{"start, start without Google, start", "ours", 1},
+		{"start, mine, start without Google", "mine", 0},
+		{"start without mail", "gone", 0},
+		{"start without mail, start", "ours", 1},
+		{"start, start without mail", "gone", 0},
+	} {
+		content, offered, notes := play(t, ".claude/agents/gmail-reader.md", c.story)
+		if content != c.content || offered != "" || notes != c.notes {
+			t.Errorf("%s: it is %.60q, offered %q, %d notes; want %+v", c.story, content, offered, notes, c)
 		}
 	}
 }
