@@ -34,7 +34,7 @@ func TestAnOutcomeSaysTheSameInShortAndInFull(t *testing.T) {
 	}{
 		{"done in silence", fork.View{State: fork.Done}, "", "", "done", theme.Text},
 		{"pinged", fork.View{State: fork.Done, Pings: 1}, "1 ping", "1 ping", "done pinged", theme.Ping},
-		{"answered", fork.View{ID: "answered", State: fork.Done, Pings: 3}, "answered, 4m", "ping answered in 4 min", "done pinged answered", theme.Text},
+		{"answered, of which the newest counts", fork.View{ID: "answered", State: fork.Done, Pings: 3}, "answered, 4m", "ping answered in 4 min", "done pinged answered", theme.Text},
 		{"refused", fork.View{ID: "refused", State: fork.Done, Refused: 1, Reports: 2}, "ping refused", "ping refused: no token left · 2 reports", "done refused reported", theme.Warn},
 		{"refused twice", fork.View{State: fork.Done, Refused: 2}, "2 refused", "2 pings refused", "done refused", theme.Warn},
 		{"only reported", fork.View{State: fork.Done, Reports: 1}, "1 report", "1 report", "done reported", theme.Report},
@@ -45,14 +45,16 @@ func TestAnOutcomeSaysTheSameInShortAndInFull(t *testing.T) {
 		{"cut off", fork.View{State: fork.Interrupted}, "interrupted", "", "interrupted stopped", theme.Warn},
 		{"running", fork.View{State: fork.Running, Started: noon.Add(-95 * time.Second), Reports: 1}, "running 1:35", "1 report", "running reported", theme.Good},
 	} {
-		o := pane.OutcomeOf(s, &c.run)
-		var full []string
-		for _, one := range o.Full {
-			full = append(full, one.Text)
-		}
-		if got := strings.Join(full, " · "); o.Short.Text != c.short || got != c.full || strings.Join(o.Is, " ") != c.by || o.Short.Role != c.role {
-			t.Errorf("%s: %q in role %d, %q, %q", c.is, o.Short.Text, o.Short.Role, got, o.Is)
-		}
+		t.Run(c.is, func(t *testing.T) {
+			o := pane.OutcomeOf(s, &c.run)
+			var full []string
+			for _, one := range o.Full {
+				full = append(full, one.Text)
+			}
+			if got := strings.Join(full, " · "); o.Short.Text != c.short || got != c.full || strings.Join(o.Is, " ") != c.by || o.Short.Role != c.role {
+				t.Errorf("%q in role %d, %q, %q", o.Short.Text, o.Short.Role, got, o.Is)
+			}
+		})
 	}
 }
 
