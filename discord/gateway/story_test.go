@@ -583,6 +583,27 @@ func TestTheWaitsAfterRefusalsGrowToAMinute(t *testing.T) {
 	})
 }
 
+func TestARefusalAfterAConnectionThatHeldIsTheFirst(t *testing.T) {
+	for held, first := range map[time.Duration]bool{settledAfter: true, settledAfter - time.Second: false} {
+		var began []time.Time
+		var ended time.Time
+		inBubble(t, func(_ int, p *peer) {
+			if began = append(began, time.Now()); len(began) == 6 {
+				p.welcome()
+				p.idle(held)
+				ended = time.Now()
+			}
+			p.closeWith(4000)
+		}, func(w *world) {
+			time.Sleep(5 * time.Minute)
+			w.leave()
+			if wait := began[6].Sub(ended); (wait < backoffMin) != first {
+				t.Errorf("after five refusals and %v without one, the wait is %v", held, wait)
+			}
+		})
+	}
+}
+
 func TestOnlySomeReasonsOfALossAreRememberedAndLongOnesAreShort(t *testing.T) {
 	var n news
 	for i := range 3 * keptReasons {
