@@ -459,6 +459,24 @@ func TestNextTimesAtTheEdgesOfTheCalendar(t *testing.T) {
 	}
 }
 
+func TestAGapEndsWithItsLastDayWhicheverDayIsAskedFor(t *testing.T) {
+	for text, days := range map[string]struct{ first, last, next string }{
+		"daily at 9 except 23 dec to 26 dec":         {"2026-12-23", "2026-12-26", "2026-12-27 09:00"},
+		"daily at 9 except 30 dec to 2 jan":          {"2026-12-30", "2027-01-02", "2027-01-03 09:00"},
+		"daily at 9 except 1 dec 2026 to 3 dec 2026": {"2026-12-01", "2026-12-03", "2026-12-04 09:00"},
+		"daily at 9 except 26 feb to 29 feb":         {"2028-02-26", "2028-02-29", "2028-03-01 09:00"},
+		"daily at 9 except 24 dec":                   {"2026-12-24", "2026-12-24", "2026-12-25 09:00"},
+	} {
+		r := parse(t, text)
+		at, _ := time.Parse(time.DateOnly, days.first)
+		for last, _ := time.Parse(time.DateOnly, days.last); !at.After(last); at = at.AddDate(0, 0, 1) {
+			if got := r.Next(at).Format("2006-01-02 15:04"); got != days.next {
+				t.Errorf("%s: from %s it fires at %s, want %s", text, at.Format(time.DateOnly), got, days.next)
+			}
+		}
+	}
+}
+
 // A contradiction is refused with its key and a cure.
 func TestAContradictionNamesItsKey(t *testing.T) {
 	daily := parse(t, "daily at 9").Cron
