@@ -150,6 +150,19 @@ func TestAMessageThatWaitsCanBeChangedAndTakenBack(t *testing.T) {
 	})
 }
 
+func TestAReplyThatIsChangedStillQuotesWhatItAnswers(t *testing.T) {
+	live(t, func(s *stage) {
+		release := s.occupy()
+		s.take(command.Receive{From: "Phone", Key: "101", Text: "milk", ReplyTo: "1", Quoted: "milk or bread?"})
+		s.reword("101", "bread", false)
+		release()
+		pass(time.Minute)
+		if got := s.ear.told(); !slices.Equal(got, []string{"> milk or bread?\n\nbread"}) {
+			t.Errorf("%q", got)
+		}
+	})
+}
+
 func TestTakingBackAllThatWaitsLeavesNoTurn(t *testing.T) {
 	live(t, func(s *stage) {
 		release := s.occupy()
