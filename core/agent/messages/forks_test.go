@@ -1,6 +1,7 @@
 package messages
 
 import (
+	"errors"
 	"fmt"
 	"runtime"
 	"strings"
@@ -145,6 +146,20 @@ func TestASessionIsOpenOnce(t *testing.T) {
 	testkit.Must(t, s.Close())
 	if got := say(s, "two"); got.err == nil {
 		t.Error("a closed session takes a message")
+	}
+	b.open(func(o *agent.SessionOptions) { o.Resume = s.ID() })
+}
+
+func TestASessionThatIsClosedDuringATurnCanBeResumedAfterIt(t *testing.T) {
+	b := newBench(t, ends("Yes."))
+	s := b.open()
+	var ended error
+	for _, err := range s.Send(t.Context(), agent.Message{Text: "one"}) {
+		testkit.Must(t, s.Close())
+		ended = err
+	}
+	if !errors.Is(ended, agent.ErrClosed) {
+		t.Errorf("the turn ends with %v", ended)
 	}
 	b.open(func(o *agent.SessionOptions) { o.Resume = s.ID() })
 }
