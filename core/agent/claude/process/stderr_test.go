@@ -1,6 +1,7 @@
 package process
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -57,6 +58,16 @@ func TestTheTailIsOneCleanLineWithoutSecrets(t *testing.T) {
 				t.Errorf("got  %q\nwant %q", got, c.want)
 			}
 		})
+	}
+}
+
+func TestASecretThatContainsAnotherIsHiddenCompletely(t *testing.T) {
+	env := []string{"ANTHROPIC_API_KEY=sk-ant-0123456789", "ANTHROPIC_AUTH_TOKEN=sk-ant-0123456789-and-more"}
+	for range 2 {
+		if got := tailOf(t, "bad token sk-ant-0123456789-and-more, sorry", env...); got != "bad token [hidden], sorry" {
+			t.Errorf("with %q: %q", env, got)
+		}
+		slices.Reverse(env)
 	}
 }
 
