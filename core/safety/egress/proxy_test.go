@@ -323,6 +323,23 @@ func TestRefusalsDoNotFloodTheLog(t *testing.T) {
 	})
 }
 
+func TestARefusalThatTheLogLeftOutIsCountedOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		out := &lines{}
+		log := newRefusalLog(slog.New(slog.NewTextHandler(out, nil)))
+		for range logBurst + 3 {
+			log.perSandbox()(&refusal{host: "evil.example.org", port: 443})
+		}
+		for _, want := range []bool{true, false} {
+			time.Sleep(logEvery)
+			log.perSandbox()(&refusal{host: "evil.example.org", port: 443})
+			if last := out.list[len(out.list)-1]; strings.Contains(last, "more_not_shown=3") != want || strings.Contains(last, "more_not_shown") != want {
+				t.Errorf("three were left out, and the next line says so: %t; it is %s", want, last)
+			}
+		}
+	})
+}
+
 func FuzzProxy(f *testing.F) {
 	f.Add([]byte("CONNECT good.example.org:443 HTTP/1.1\r\nHost: x\r\n\r\n"))
 	f.Add([]byte("GET http://good.example.org/ HTTP/1.1\r\nHost: x\r\n\r\n"))
