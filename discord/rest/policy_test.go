@@ -102,6 +102,13 @@ func TestALimitIsWaitedForAndNoOther(t *testing.T) {
 			[]any{says(429, `{"message":"x","retry_after":4}`, "X-RateLimit-Global", "true"), fine},
 			"beside send, ack, at 0s, delete 8, at 4s, join, 4 requests",
 		},
+		{
+			"a shorter global one does not end a longer one",
+			[]any{
+				says(429, `{"message":"x","retry_after":4,"global":true}`).after(10), says(429, `{"message":"x","retry_after":30,"global":true}`), fine,
+			},
+			"beside send, beside delete 8, wait 20s, edit, at 30s, join",
+		},
 		{"edits of old messages have their own", []any{old, fine}, "edit: old edit, edit, at 0s"},
 		{
 			"many refusals stop the client for the rest of the window",

@@ -189,7 +189,6 @@ func outcome(err error) string {
 // play is a story that runs.
 type play struct {
 	t       *testing.T
-	name    string
 	c       *Client
 	f       *far
 	start   time.Time
@@ -201,13 +200,15 @@ type play struct {
 // then and what has arrived.
 func plays(t *testing.T, name string, answers []any, steps string) {
 	t.Helper()
-	bubble(t, func(t *testing.T, ctx context.Context) {
-		c, f := discord(answers...)
-		p := &play{t: t, name: name, c: c, f: f, start: time.Now()}
-		for step := range strings.SplitSeq(steps, ", ") {
-			p.step(ctx, step)
-		}
-		p.waiting.Wait()
+	t.Run(name, func(t *testing.T) {
+		bubble(t, func(t *testing.T, ctx context.Context) {
+			c, f := discord(answers...)
+			p := &play{t: t, c: c, f: f, start: time.Now()}
+			for step := range strings.SplitSeq(steps, ", ") {
+				p.step(ctx, step)
+			}
+			p.waiting.Wait()
+		})
 	})
 }
 
@@ -230,12 +231,12 @@ func (p *play) step(ctx context.Context, step string) {
 		}
 		for n, enforced := range nonces {
 			if len(nonces) != 1 || !enforced || n == nil || n == "" {
-				p.t.Errorf("%s: nonces %v", p.name, nonces)
+				p.t.Errorf("nonces %v", nonces)
 			}
 		}
 	case "at":
 		if got := time.Since(p.start); got != d {
-			p.t.Errorf("%s: at %s, want %s", p.name, got, step)
+			p.t.Errorf("at %s, want %s", got, step)
 		}
 	case "beside": // the next steps
 		p.waiting.Go(func() { p.calls(ctx, step, words[1:], want) })
@@ -256,7 +257,7 @@ func (p *play) step(ctx context.Context, step string) {
 		if arg != "requests" {
 			p.calls(ctx, step, words, want)
 		} else if got := fmt.Sprint(len(p.f.requests()), " requests"); got != step {
-			p.t.Errorf("%s: %s, want %s", p.name, got, step)
+			p.t.Errorf("%s, want %s", got, step)
 		}
 	}
 }
@@ -269,7 +270,7 @@ func (p *play) calls(ctx context.Context, step string, words []string, want stri
 		got = id
 	}
 	if got != want {
-		p.t.Errorf("%s: %s becomes %q: %v", p.name, step, got, err)
+		p.t.Errorf("%s becomes %q: %v", step, got, err)
 	}
 }
 
