@@ -12,23 +12,23 @@ import (
 
 func TestAServerSeesWhatItsArgumentsName(t *testing.T) {
 	root := resolved(t.TempDir())
-	for _, name := range []string{"home/.ollim-bot/notes/a.md", "home/photos/a.jpg", "shared/a.txt", "shared/.env"} {
+	for _, name := range []string{"data/notes/a.md", "users/home/photos/a.jpg", "shared/a.txt", "shared/.env"} {
 		testkit.Must(t, os.MkdirAll(filepath.Dir(filepath.Join(root, name)), 0o700))
 		testkit.Must(t, os.WriteFile(filepath.Join(root, name), nil, 0o600))
 	}
-	home := filepath.Join(root, "home")
-	box := New(Options{Dir: filepath.Join(home, ".ollim-bot"), Home: home, Settings: func() Settings { return Settings{} }})
+	home := filepath.Join(root, "users", "home")
+	box := New(Options{Dir: filepath.Join(root, "data"), Home: home, Settings: func() Settings { return Settings{} }})
 	for _, c := range []struct {
 		what, path string
 		seen       bool
 	}{
 		{"a folder outside the home is seen", "shared", true},
-		{"a folder in the home is seen", "home/photos", true},
-		{"a file in the home is seen", "home/photos/a.jpg", true},
-		{"the home is not", "home", false},
-		{"a folder that contains the home is not", ".", false},
-		{"the data directory is not", "home/.ollim-bot", false},
-		{"a folder in the data directory is not", "home/.ollim-bot/notes", false},
+		{"a folder in the home is seen", "users/home/photos", true},
+		{"a file in the home is seen", "users/home/photos/a.jpg", true},
+		{"the home is not", "users/home", false},
+		{"a folder that contains the home is not", "users", false},
+		{"the data directory is not", "data", false},
+		{"a folder in the data directory is not", "data/notes", false},
 		{"a file with secrets is not", "shared/.env", false},
 		{"a path that does not exist is not", "nothing", false},
 	} {
