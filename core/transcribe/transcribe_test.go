@@ -122,6 +122,16 @@ func TestTheSoundOfARecordingIsDecoded(t *testing.T) {
 	}
 }
 
+func TestAWAVFileHasTheHeaderOfItsSamples(t *testing.T) {
+	const want = "RIFF(\x00\x00\x00" + "WAVEfmt \x10\x00\x00\x00" + // 40 bytes follow; the format has 16
+		"\x01\x00" + "\x01\x00" + "\x80\x3e\x00\x00" + "\x00\x7d\x00\x00" + // PCM, one channel, 16,000 samples and 32,000 bytes a second
+		"\x02\x00" + "\x10\x00" + // two bytes a sample, 16 bits
+		"data\x04\x00\x00\x00" + "\x01\x00\xfe\xff"
+	if got := wav([]int16{1, -2}); string(got) != want {
+		t.Errorf("%q\nwant %q", got, want)
+	}
+}
+
 func TestSilenceReachesNoModel(t *testing.T) {
 	asked := 0
 	s := asks(provider.Transcriber{}, func(*http.Request) (*http.Response, error) {
