@@ -2,6 +2,9 @@ package discord
 
 import (
 	"context"
+	"log/slog"
+	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -12,6 +15,7 @@ import (
 	"pgregory.net/rapid"
 
 	"ollimbot/core/base/testkit"
+	"ollimbot/core/storage/store/storetest"
 	"ollimbot/discord/gateway"
 )
 
@@ -159,5 +163,20 @@ func TestTheStartOfTheLastSessionIsOnDisk(t *testing.T) {
 	again.load()
 	if at := again.lastStart(); time.Since(at) > time.Minute {
 		t.Errorf("the last session started at %v", at)
+	}
+}
+
+func TestAfterARestartTheNewestQuestionsLoseTheirButtons(t *testing.T) {
+	s := &state{dir: storetest.Prepared(t), log: slog.New(slog.DiscardHandler)}
+	var ids []string
+	for i := range mostDead + 5 {
+		ids = append(ids, strconv.Itoa(1000+i))
+		s.setAsked(ids[i], true)
+		s.setFleeting(ids[i], true)
+	}
+	again := &state{dir: s.dir, log: s.log}
+	again.load()
+	if asked, fleeting := again.dead(); !slices.Equal(asked, ids[5:]) || !slices.Equal(fleeting, ids[5:]) {
+		t.Errorf("of %d, the dead ones are %v and %v", len(ids), asked, fleeting)
 	}
 }
