@@ -4,11 +4,13 @@ import (
 	stdcmp "cmp"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	tea "charm.land/bubbletea/v2"
 	"github.com/google/go-cmp/cmp"
 
 	"ollimbot/core"
@@ -81,6 +83,25 @@ func TestKeysWithoutWaitingEndWhereKeysWithWaitingDo(t *testing.T) {
 		if d := cmp.Diff(want, got); d != "" {
 			t.Fatalf("from %d, %v (-waiting +at once):\n%s", capacity, keys, d)
 		}
+	}
+}
+
+func TestInputThatWaitsIsTakenInTheOrderOfTheKeys(t *testing.T) {
+	q := commandQueue{}
+	for _, key := range []string{"1", "+", "enter"} {
+		if !q.hold(key, func(tea.Msg) bool { return key == "1" }) {
+			t.Errorf("%s does not wait", key)
+		}
+	}
+	if _, ok := q.release(func(tea.Msg) bool { return true }); ok {
+		t.Error("a key that has to wait is taken")
+	}
+	var taken []tea.Msg
+	for msg, ok := q.release(func(tea.Msg) bool { return false }); ok; msg, ok = q.release(func(tea.Msg) bool { return false }) {
+		taken = append(taken, msg)
+	}
+	if !slices.Equal(taken, []tea.Msg{"1", "+", "enter"}) {
+		t.Errorf("taken as %v", taken)
 	}
 }
 
