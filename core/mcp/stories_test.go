@@ -42,7 +42,6 @@ type story struct {
 
 func stories(t *testing.T, all map[string]story) {
 	t.Helper()
-	testkit.Alone(t)
 	for name, s := range all {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -209,6 +208,7 @@ func (p *player) do(verb, rest string) string {
 }
 
 func TestAServerStartsAndEnds(t *testing.T) {
+	testkit.Alone(t)
 	patient := limits{newest: time.Minute, idle: time.Millisecond} // so that a slow machine starts no second process for the older protocol
 	stories(t, map[string]story{
 		"its tools reach a session and can be called": {"plain", limits{}, `
@@ -258,6 +258,7 @@ func TestAServerStartsAndEnds(t *testing.T) {
 }
 
 func TestABadServerGetsASentenceAndTheOthersGoOn(t *testing.T) {
+	testkit.Alone(t)
 	stories(t, map[string]story{"of five": {"exit huge greeting many plain", limits{}, `
 		at once
 		until state exit -> exit: failed, 0 tools; no connection: the program has ended (exit status 3); it said: no key was given (…)
@@ -270,6 +271,7 @@ func TestABadServerGetsASentenceAndTheOthersGoOn(t *testing.T) {
 }
 
 func TestWhatASessionGetsFromServers(t *testing.T) {
+	testkit.Alone(t)
 	stories(t, map[string]story{
 		"texts that hide nothing, and for a check what a tool answers or nothing": {"content", limits{}, `
 			call content/mixed {} -> see this⏎[image, image/png, 2 kB: not shown]⏎[link accounts: file:///etc/passwd]⏎inside
@@ -309,6 +311,7 @@ func TestWhatASessionGetsFromServers(t *testing.T) {
 }
 
 func TestToolsThatChangeWaitForTheUser(t *testing.T) {
+	testkit.Alone(t)
 	stories(t, map[string]story{
 		"until they are refused, then allowed": {"plain", limits{}, `
 			end
@@ -336,6 +339,7 @@ func TestToolsThatChangeWaitForTheUser(t *testing.T) {
 
 // 31
 func TestAServerThatAsksForALogin(t *testing.T) {
+	testkit.Alone(t)
 	stories(t, map[string]story{
 		"says so once, also beside the bot, and works after it": {"login", limits{}, `
 			until state weather -> weather: failed, 0 tools; it asks for a login: /mcp login weather…

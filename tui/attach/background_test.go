@@ -10,30 +10,31 @@ import (
 	"github.com/creack/pty"
 	"golang.org/x/sys/unix"
 
+	"ollimbot/core/base/binarytest"
 	"ollimbot/core/base/testkit"
 )
 
-// partVar names the part of a process that the test below starts.
-const partVar = "ATTACH_TEST_PART"
+func TestMain(m *testing.M) {
+	binarytest.Answer(binarytest.Hidden{
+		"__shell": func([]string) int { return runInBackground() },
+		"__viewer": func([]string) int {
+			if state, err := term.GetState(os.Stdin.Fd()); err == nil {
+				state.Lflag &^= unix.ECHO
+				restore(os.Stdin, state)
+			}
+			return 0
+		},
+	})
+	os.Exit(m.Run())
+}
 
 func TestTheTerminalIsGivenBackFromTheBackgroundToo(t *testing.T) {
-	switch os.Getenv(partVar) {
-	case "shell":
-		os.Exit(runInBackground())
-	case "viewer":
-		if state, err := term.GetState(os.Stdin.Fd()); err == nil {
-			state.Lflag &^= unix.ECHO
-			restore(os.Stdin, state)
-		}
-		os.Exit(0)
-	}
 	testkit.Alone(t)
 	device, tty, err := pty.Open()
 	testkit.Must(t, err)
 	defer device.Close()
 	defer tty.Close()
-	shell := exec.Command(os.Args[0], "-test.run=^"+t.Name()+"$")
-	shell.Env = append(os.Environ(), partVar+"=shell")
+	shell := exec.Command(binarytest.Path(), "__shell")
 	shell.Stdin = tty
 	shell.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
 	if err := shell.Run(); err != nil {
@@ -48,8 +49,7 @@ func TestTheTerminalIsGivenBackFromTheBackgroundToo(t *testing.T) {
 
 // runInBackground is a shell with one background job, the viewer. It fails if the terminal stops the job.
 func runInBackground() (status int) {
-	job := exec.Command(os.Args[0], os.Args[1:]...)
-	job.Env = append(os.Environ(), partVar+"=viewer")
+	job := exec.Command(binarytest.Path(), "__viewer")
 	job.Stdin = os.Stdin
 	job.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	if job.Start() != nil {

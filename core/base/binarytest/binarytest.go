@@ -19,7 +19,7 @@ type Hidden map[string]func(args []string) int
 const wrongUsage = 2
 
 const textNotTheProgram = "%s is a test binary and not ollim-bot: it does not know %q. " +
-	"Give the sandbox the program, or name the subcommand in testbinary.Answer\n"
+	"Give the sandbox the program, or name the subcommand in binarytest.Answer\n"
 
 // guarded is set once Answer handles hidden subcommands.
 var guarded bool
@@ -43,7 +43,7 @@ func Answer(known Hidden) {
 // package's TestMain does not begin with Answer.
 func Path() string {
 	if !guarded {
-		panic("a test binary that is started again needs a TestMain that begins with testbinary.Answer")
+		panic("a test binary that is started again needs a TestMain that begins with binarytest.Answer")
 	}
 	exe, err := os.Executable()
 	if err != nil {

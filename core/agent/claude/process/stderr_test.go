@@ -64,7 +64,7 @@ func TestTheTailIsOneCleanLineWithoutSecrets(t *testing.T) {
 func TestASecretThatContainsAnotherIsHiddenCompletely(t *testing.T) {
 	env := []string{"ANTHROPIC_API_KEY=sk-ant-0123456789", "ANTHROPIC_AUTH_TOKEN=sk-ant-0123456789-and-more"}
 	for range 2 {
-		if got := tailOf(t, "bad token sk-ant-0123456789-and-more, sorry", env...); got != "bad token [hidden], sorry" {
+		if got := tailOf(t, env, "bad token sk-ant-0123456789-and-more, sorry"); got != "bad token [hidden], sorry" {
 			t.Errorf("with %q: %q", env, got)
 		}
 		slices.Reverse(env)
