@@ -54,7 +54,9 @@ func TestOfTwoProgramsWithOneTokenTheSecondGoesQuietAndBothNameTheCause(t *testi
 	if kept, known := Recorded(other.dir); !known || kept.State != now.State || kept.Lead != textRival {
 		t.Errorf("recorded %+v", kept)
 	}
-	first.plays("me who answers? ⇒ hears who answers? ⇒ logs 1 another program uses the bot's token")
+	other.d.Small("too late", true)
+	other.d.Farewell(t.Context())
+	first.plays("said 0 too late ⇒ me who answers? ⇒ hears who answers? ⇒ logs 1 another program uses the bot's token")
 	other.plays("logs 1 another program uses the bot's token")
 	other.end()
 }
