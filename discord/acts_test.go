@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net/http"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -93,7 +94,6 @@ var acts = map[string]func(*player, string){
 	"kill":      func(p *player, _ string) { p.killed() },
 	"start":     func(p *player, _ string) { p.again() },
 	"restart":   func(p *player, _ string) { p.stop(); p.again() },
-	"age":       func(p *player, d string) { p.age(duration(p, d)) },
 	"advance":   func(p *player, d string) { p.s.Advance(duration(p, d)) },
 
 	// What the user does.
@@ -129,7 +129,16 @@ var acts = map[string]func(*player, string){
 		}
 		p.mine = p.s.User().Upload(played(parts[0]), files...).ID
 	},
-	"speak": func(p *player, _ string) { p.mine = p.s.User().Speak(recording(p.t), 1).ID },
+	"speak": func(p *player, forwarded string) {
+		voice := discordtest.File{Name: "voice-message.ogg", Data: recording(p.t), Seconds: 1}
+		if forwarded == "" {
+			p.mine = p.s.User().Speak(voice.Data, voice.Seconds).ID
+		} else {
+			p.s.User().Forward("", discordgo.MessageFlagsIsVoiceMessage, voice)
+		}
+	},
+	"begun":       func(p *player, _ string) { <-p.begun }, // a slow transcription
+	"transcribes": func(p *player, text string) { p.words <- text },
 	"edit": func(p *player, arg string) {
 		name, text, _ := strings.Cut(arg, " ")
 		p.s.User().Edit(p.names[name].mine, text)
@@ -339,33 +348,24 @@ var acts = map[string]func(*player, string){
 		s := p.since(p.s.State())
 		p.check(s.Count("PUT", at)+s.Count("DELETE", at) <= number(most), "%d and %d times", s.Count("PUT", at), s.Count("DELETE", at))
 	},
-	"edited": counts(func(p *player, _ string) (n int) { // messages with a name, since then
-		for _, r := range p.since(p.s.State()).Requests {
-			for _, at := range p.names {
-				if r.Method == http.MethodPatch && strings.HasSuffix(r.Path, "/"+at.card) {
-					n++
+	"rang": func(p *player, arg string) { // N PATTERN of all messages that did
+		got, want := map[string]int{}, strings.Split(arg, " | ")
+		for _, m := range p.s.State().Rang(p.s.Bot()) {
+			about := textOf(m)
+			for _, w := range want {
+				if _, pattern, _ := strings.Cut(w, " "); regexp.MustCompile(pattern).MatchString(textOf(m)) {
+					about = pattern
 				}
 			}
+			got[about]++
 		}
-		return n
-	}),
-	"rang": counts(func(p *player, _ string) int { return len(p.s.State().Rang(p.s.Bot())) }),
-	"sounds": func(p *player, arg string) { // of all messages with these words, by whether they rang; work that takes its time is said, too
-		want, list := strings.Split(arg, " | "), []string(nil)
-		for _, m := range p.s.State().Messages {
-			if m.Author.ID == p.s.Bot().ID && (m.Rang() || !strings.Contains(m.Content, "Working...")) {
-				about := textOf(m)
-				for _, word := range want {
-					if word = strings.TrimPrefix(word, "♪ "); strings.Contains(textOf(m), word) {
-						about = word
-					}
-				}
-				list = append(list, map[bool]string{true: "♪ "}[m.Rang()]+about)
-			}
+		var list []string
+		for about, n := range got {
+			list = append(list, fmt.Sprint(n, " ", about))
 		}
 		slices.Sort(want)
 		slices.Sort(list)
-		p.check(slices.Equal(list, want), "it sounded as %q", list)
+		p.check(slices.Equal(list, want), "it rang for %q", list)
 	},
 	"begins": func(p *player, text string) { // all that rings, with these words
 		for _, r := range p.s.State().Requests {
@@ -453,6 +453,10 @@ var acts = map[string]func(*player, string){
 		a := p.await(func(s core.Snapshot) bool { return len(s.Approvals) == 1 }).Approvals[0]
 		p.do(command.Answer{ID: a.ID, Verdict: map[string]policy.Verdict{"allow": policy.Allow, "deny": policy.Deny}[what]})
 	},
+	"allow": func(p *player, _ string) { // in the dashboard, the file that waits
+		one := waitsNow(p.bot.Snapshot())
+		p.do(command.AllowTask{ID: one.ID, Version: cmp.Or(one.Proposed.Version, one.Version)})
+	},
 	"capacity": func(p *player, arg string) { n := number(arg); p.do(command.SetBudget{Capacity: &n}) },
 	"now":      func(p *player, arg string) { p.await(func(s core.Snapshot) bool { return p.lacks(s, arg) == "" }) }, // facts, as "busy=false | tokens=4"
 	"still": func(p *player, arg string) { // facts, without waiting
@@ -460,21 +464,8 @@ var acts = map[string]func(*player, string){
 		p.check(why == "", "%s", why)
 	},
 	"code": func(p *player, want string) { got := <-p.engine.(loggedOut).code; p.check(got == want, "%s", got) }, // of a login
-	"fires": func(p *player, arg string) { // ID RUNS: starts a task, whose runs are then so many
-		id, runs, _ := strings.Cut(arg, " ")
-		p.await(func(core.Snapshot) bool { // the run before may still be ending
-			_, err := p.bot.Do(context.Background(), command.FireNow{ID: id})
-			return err == nil
-		})
-		p.await(func(s core.Snapshot) bool {
-			ended := 0
-			for _, v := range s.Forks {
-				if v.TaskID == id && !v.Live() {
-					ended++
-				}
-			}
-			return fmt.Sprint(ended) == runs
-		})
+	"fires": func(p *player, id string) { // starts a task; its run before may still be ending
+		p.polls(func() bool { _, err := p.bot.Do(p.t.Context(), command.FireNow{ID: id}); return err == nil })
 	},
 	"edits": func(p *player, body string) { // the agent edits the routine
 		input, err := json.Marshal(map[string]string{"file_path": tidyFile, "content": tidy(body)})
@@ -522,21 +513,6 @@ var acts = map[string]func(*player, string){
 			text := storetest.Text(p.t, p.dir, path)
 			p.check(strings.Contains(text, strings.TrimSpace(f[2])), "%s is %q", path, text)
 		}
-	},
-	"writer": func(p *player, arg string) { // WORD LABEL: of the reminder with that word in its name
-		word, want, _ := strings.Cut(arg, " ")
-		var who struct {
-			Writers map[string]struct{ Label string }
-			Written map[string]struct{ Path, Writer string }
-		}
-		testkit.Must(p.t, json.Unmarshal([]byte(storetest.Text(p.t, p.dir, "state/provenance.json")), &who))
-		got := "none"
-		for _, w := range who.Written {
-			if strings.Contains(w.Path, word) {
-				got = cmp.Or(who.Writers[w.Writer].Label, "-")
-			}
-		}
-		p.check(got == want, "%+v", who)
 	},
 	"rated": func(p *player, arg string) { // ID USELESS ANSWERED
 		id, want, _ := strings.Cut(arg, " ")

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bwmarrin/discordgo"
+
 	"ollimbot/core/base/testkit"
 	"ollimbot/core/command"
 	"ollimbot/discord/discordtest"
@@ -49,6 +51,12 @@ func TestACommandIsCarriedOutOnceAndAnswered(t *testing.T) {
 }
 
 func TestACommandOfAnotherVersionIsNoLineAndNumbersAreNamed(t *testing.T) {
+	c, _ := command.Find(command.InDiscord, "ping-budget")
+	for _, o := range options(c) {
+		if o.Type != discordgo.ApplicationCommandOptionInteger || o.MinValue == nil {
+			t.Errorf("%+v", o)
+		}
+	}
 	if line, why := slashLine("rm", nil); line != "" || why == "" {
 		t.Errorf("%q, %q", line, why)
 	}
@@ -130,7 +138,10 @@ func TestAFormIsCarriedOutOnceAndLosesNoWord(t *testing.T) {
 			me buy the <b>milk</b>⏎and bread ⇒ about $mine ⇒ opens Remind me about this: what=buy the <b>milk</b>⏎and bread
 			submit when=3 hours ⇒ about $mine ⇒ opens Remind me about this: what=buy the <b>milk</b>⏎and bread
 			submit when=3 hours ⇒ and you will be reminded at ⇒ and that reminder exists already ⇒ made milk 1 buy the <b>milk</b>⏎and bread
-			stranger sell everything ⇒ see theirs ⇒ about $mine ⇒ opens Remind me about this ⇒ submit ⇒ made sell 1 ⇒ writer sell Discord message ⇒ writer milk -`}, // P10
+			stranger sell everything ⇒ see theirs ⇒ about $mine ⇒ opens Remind me about this ⇒ submit ⇒ made sell 1`},
+		story{"and says whose words they are", `
+			stub ⇒ me buy milk ⇒ hears buy milk ⇒ about $mine ⇒ opens Remind me about this ⇒ submit when=3 hours ⇒ hears click act:remind_about:own.$mine
+			stranger sell everything ⇒ see theirs ⇒ about $mine ⇒ opens Remind me about this ⇒ submit ⇒ hears click act:remind_about:foreign.$mine`}, // P10
 		story{"/remind suggests times and titles, and makes an ordinary reminder", `
 			file routines/tea.md ---⏎id: "aaaa0001"⏎cron: "0 4 * * *"⏎background: true⏎description: "Tea time"⏎---⏎Make tea.⏎
 			types remind what tea: tea, Tea time ⇒ types remind when tomorrow: tomorrow, …
@@ -185,44 +196,35 @@ func TestAFormIsCarriedOutOnceAndLosesNoWord(t *testing.T) {
 }
 
 // P13
-func TestHelpIsACardOfAllCommandsInAFewWordsEach(t *testing.T) {
+func TestHelpAndTheDocumentListTheCommandsThatAreRegistered(t *testing.T) {
 	testkit.Alone(t)
-	p := newPlayer(t)
-	p.plays("/help\n bot Commands")
-	listed := map[string]int{}
-	for _, f := range p.look().Embeds[0].Fields {
-		for line := range strings.Lines(f.Value) {
-			name, about, _ := strings.Cut(strings.TrimPrefix(strings.TrimSpace(line), "`/"), "` ")
-			if n := len(strings.Fields(about)); n < 2 || n > 4 {
-				t.Errorf("%s: %q", name, about)
-			}
-			listed[name]++
-		}
-	}
-	for _, c := range command.List(command.InDiscord) {
-		if listed[c.Name] != 1 {
-			t.Errorf("%s is listed %d times", c.Name, listed[c.Name])
-		}
-	}
-}
-
-// P13
-func TestTheDocumentNamesTheCommandsThatAreRegistered(t *testing.T) {
-	t.Parallel()
 	page, err := os.ReadFile("../docs/discord.md")
 	testkit.Must(t, err)
-	list := regexp.MustCompile("(?m)^(`/[a-z-]+`[,.]\\s)+").Find(page)
-	var named, registered []string
-	for _, m := range regexp.MustCompile("/([a-z-]+)").FindAllSubmatch(list, -1) {
-		named = append(named, string(m[1]))
+	p := newPlayer(t)
+	p.plays("/help\n bot Commands")
+	help, registered := "", ""
+	for _, f := range p.look().Embeds[0].Fields {
+		help += f.Value + "\n"
+	}
+	for line := range strings.Lines(help) { // in a few words each
+		if n := len(strings.Fields(line)); n < 3 || n > 5 {
+			t.Errorf("%q", line)
+		}
 	}
 	for _, c := range command.List(command.InDiscord) {
-		registered = append(registered, c.Name)
+		registered += "`/" + c.Name + "`"
 	}
-	slices.Sort(named)
-	slices.Sort(registered)
-	if !slices.Equal(named, registered) {
-		t.Errorf("docs/discord.md names\n%q, registered are\n%q", named, registered)
+	names := func(text string) string {
+		list := regexp.MustCompile("`/[a-z-]+`").FindAllString(text, -1)
+		slices.Sort(list)
+		return strings.Join(list, " ")
+	}
+	for where, text := range map[string]string{
+		"/help": help, "the document": string(regexp.MustCompile("(?m)^(`/[a-z-]+`[,.]\\s)+").Find(page)),
+	} {
+		if names(text) != names(registered) {
+			t.Errorf("%s names\n%s, registered are\n%s", where, names(text), names(registered))
+		}
 	}
 }
 

@@ -155,18 +155,18 @@ func TestAPostIsPaidOnceAndOnlyWhereItCanBeSent(t *testing.T) {
 	}
 }
 
-// dead is a network that is gone.
-type dead struct{}
+// network answers requests.
+type network func(*http.Request) (*http.Response, error)
 
-func (dead) RoundTrip(*http.Request) (*http.Response, error) {
-	return nil, errors.New("no route to host")
-}
+func (n network) RoundTrip(r *http.Request) (*http.Response, error) { return n(r) }
 
 // quietly is a surface in a bubble, whose network is gone and whose channel is known.
-func quietly(t *testing.T) *Discord { return over(t, dead{}) }
+func quietly(t *testing.T) *Discord {
+	return over(t, func(*http.Request) (*http.Response, error) { return nil, errors.New("no route to host") })
+}
 
 // over is a surface with another network, that knows its channel.
-func over(t *testing.T, transport http.RoundTripper) *Discord {
+func over(t *testing.T, transport network) *Discord {
 	t.Helper()
 	dir := storetest.Dir(t)
 	d, err := newTuned(Options{Token: secret, Dir: dir, Zone: time.UTC}, tuning{transport: transport})

@@ -88,14 +88,12 @@ func TestTenThousandMessagesAreHeardOnceAndInOrder(t *testing.T) {
 }
 
 // nothing answers every request with success.
-type nothing struct{}
-
-func (nothing) RoundTrip(*http.Request) (*http.Response, error) {
+func nothing(*http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: http.StatusNoContent, Body: http.NoBody, Header: http.Header{}}, nil
 }
 
 func TestABurstLeavesNoMemoryBehind(t *testing.T) {
-	d := over(t, nothing{})
+	d := over(t, nothing)
 	last := make(chan struct{})
 	const n = 10_000
 	in := d.inbound(&forgetful{key: fmt.Sprint(1_000_000 + n - 1), last: last})
@@ -143,29 +141,23 @@ func heap() uint64 {
 	return m.HeapAlloc
 }
 
-// limitedOnce answers the first request with a limit that is longer than a call
-// waits, and everything else with success.
-type limitedOnce struct{ asked int }
-
-func (l *limitedOnce) RoundTrip(r *http.Request) (*http.Response, error) {
-	if l.asked++; l.asked > 1 {
-		return nothing{}.RoundTrip(r)
-	}
-	return &http.Response{
-		StatusCode: http.StatusTooManyRequests, Header: http.Header{}, ContentLength: -1,
-		Body: io.NopCloser(strings.NewReader(`{"message":"slow down","retry_after":600,"global":false}`)),
-	}, nil
-}
-
-func TestTheEyesGoAfterALongLimitToo(t *testing.T) {
+func TestTheEyesGoAfterALimitThatIsLongerThanACallWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		far := new(limitedOnce)
-		d := over(t, far)
+		asked := 0
+		d := over(t, func(r *http.Request) (*http.Response, error) {
+			if asked++; asked > 1 {
+				return nothing(r)
+			}
+			return &http.Response{
+				StatusCode: http.StatusTooManyRequests, Header: http.Header{}, ContentLength: -1,
+				Body: io.NopCloser(strings.NewReader(`{"message":"slow down","retry_after":600,"global":false}`)),
+			}, nil
+		})
 		d.state.setEyes("5", true)
 		began := time.Now()
 		d.marks.remove(t.Context(), "5")
-		if eyes, _ := d.state.leftovers(); len(eyes) > 0 || far.asked != 2 || time.Since(began) < 10*time.Minute {
-			t.Errorf("%v are left after %d requests in %v", eyes, far.asked, time.Since(began))
+		if eyes, _ := d.state.leftovers(); len(eyes) > 0 || asked != 2 || time.Since(began) < 10*time.Minute {
+			t.Errorf("%v are left after %d requests in %v", eyes, asked, time.Since(began))
 		}
 	})
 }

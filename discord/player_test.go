@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -84,6 +83,8 @@ type player struct {
 	heard   int       // of what the stub was asked
 	rules   [][2]string
 	held    chan struct{} // closed by the step "release"
+	begun   chan bool     // a slow transcription has
+	words   chan string   // that it gives
 	names   map[string]place
 	seen    map[string]string // IDs of buttons, by message and label, as they were first
 	texts   []string          // of the user
@@ -96,7 +97,7 @@ type player struct {
 func newPlayer(t testing.TB) *player {
 	return &player{
 		t: t, pace: tuning{line: stream.NewLine(time.Millisecond, 20*time.Millisecond), hurry: 100},
-		seen: map[string]string{}, names: map[string]place{}, held: make(chan struct{}),
+		seen: map[string]string{}, names: map[string]place{}, held: make(chan struct{}), begun: make(chan bool, 1), words: make(chan string, 1),
 	}
 }
 
@@ -204,6 +205,10 @@ func (p *player) known(arg string) string {
 	if p.bot != nil {
 		look := p.bot.Snapshot()
 		pairs = append(pairs, "$headline", look.Headline().Text(), "$left", look.Budget.State.Left())
+		if one := waitsNow(look); one != nil {
+			says := map[bool]string{true: one.Waits, false: one.Proposed.Says()}[one.Proposed.Version == ""]
+			pairs = append(pairs, "$waits", says, "$diff", strings.TrimSpace(one.Proposed.Diff))
+		}
 		if strings.Contains(arg, "$follows") {
 			out, err := p.bot.Do(p.t.Context(), command.SetConfig{Key: "daily_cap", Value: "0"})
 			p.check(err == nil && out.Follows != "", "a limit of nothing has no consequence")
@@ -439,37 +444,40 @@ func pairs(arg string) (list [][2]string) {
 // named is the name of the user's message or of the bot's with an ID.
 func (p *player) named(id string) string {
 	for name, at := range p.names {
-		if id == at.mine || id == at.card {
+		if id != "" && (id == at.mine || id == at.card) {
 			return name
 		}
 	}
-	return cmp.Or(map[string]string{p.card: "the card"}[id], id)
+	if id != "" && id == p.card {
+		return "the card"
+	}
+	return id
 }
 
 // spoken is what the bot was asked, in words.
-func spoken(c command.Value, named func(id string) string) string {
+func spoken(c command.Value, named func(id string) string) (text string) {
+	add := func(format, value string) {
+		if value != "" {
+			text += fmt.Sprintf(format, value)
+		}
+	}
 	switch c := c.(type) {
 	case command.Receive:
-		text := c.Text
-		if c.From != name {
-			text += " (from " + c.From + ")"
-		}
-		if c.Label != "" {
-			text += " (" + string(c.Label) + ")"
-		}
-		if c.ReplyTo != "" {
-			text += " (about " + named(string(c.ReplyTo)) + ")"
-		}
+		add("%s", c.Text)
+		add(" (from %s)", strings.TrimPrefix(c.From, name))
+		add(" (%s)", string(c.Label))
+		add(" (about %s)", named(string(c.ReplyTo)))
 		for _, f := range c.Files {
-			text += " +" + f.Name
+			add(" +%s", f.Name)
 		}
-		return text + map[bool]string{true: " …"}[c.More]
+		add("%s", map[bool]string{true: " …"}[c.More])
+		return text
 	case command.Reword:
 		return "edit " + named(c.Key) + ": " + c.Text + map[bool]string{true: "gone"}[c.Gone]
 	case command.Slash:
 		return c.Line
 	case command.Click:
-		return "click " + c.ID + " on " + named(string(c.Message))
+		return strings.TrimSuffix("click "+c.ID+" on "+named(string(c.Message)), " on ")
 	case command.Login:
 		return "login " + c.Code
 	}
@@ -491,13 +499,6 @@ func (p *player) replies(ctx context.Context, c command.Value) (command.Outcome,
 			return command.Outcome{}, errors.New(rest)
 		case "turn": // that does not end
 			return command.Outcome{Done: make(chan error)}, nil
-		case "write": // an answer, and ends the turn
-			done := make(chan error)
-			a := p.d.Answer(chat.AnswerOptions{})
-			a.Append(rest)
-			a.End(false, func([]post.MessageID) {})
-			close(done)
-			return command.Outcome{Done: done}, nil
 		case "hold":
 			select {
 			case <-p.held:
@@ -515,34 +516,36 @@ func (p *player) replies(ctx context.Context, c command.Value) (command.Outcome,
 var givens = map[string]func(*player, string){
 	"given": func(p *player, arg string) {
 		what, value, _ := strings.Cut(arg, ": ")
-		give := map[string]func(*Options){
-			"the status line": func(o *Options) { o.StatusLine = func() bool { return true } },
-			"no status line":  func(o *Options) { o.StatusLine = func() bool { return false } },
-			"a login":         func(o *Options) { o.LoginPending = func() bool { return true } },
-			"no login":        func(o *Options) { o.LoginPending = nil },
-			"no font": func(o *Options) {
-				o.Draw = func(context.Context, string) ([]byte, string, error) { return nil, "", errors.New("no font") }
-			},
-			"pictures": func(o *Options) {
-				o.Draw = func(_ context.Context, name string) ([]byte, string, error) { return png, "of " + name, nil }
-			},
-		}[what]
-		switch {
-		case what == "no contract": // what the story does is not in Discord's description
+		gives := func(give func(*Options)) { p.given = append(p.given, give) }
+		switch what {
+		case "the status line", "no status line":
+			gives(func(o *Options) { o.StatusLine = func() bool { return what == "the status line" } })
+		case "a login":
+			gives(func(o *Options) { o.LoginPending = func() bool { return true } })
+		case "no login":
+			gives(func(o *Options) { o.LoginPending = nil })
+		case "pictures", "no font":
+			gives(func(o *Options) {
+				o.Draw = func(_ context.Context, name string) ([]byte, string, error) {
+					return png, "of " + name, map[bool]error{true: errors.New("no font")}[what == "no font"]
+				}
+			})
+		case "a transcriber":
+			p.transcribes(says(value))
+		case "a slow transcriber":
+			gives(p.transcribesSlowly)
+		case "no contract": // what the story does is not in Discord's description
 			p.server.NoContract = true
-		case what == "Discord's pace":
+		case "Discord's pace":
 			p.pace = tuning{line: stream.NewLine(stream.SendEvery, stream.EditEvery)}
-		case what == "a team":
+		case "a team":
 			p.server.Team = true
-		case what == "logged out":
+		case "logged out":
 			p.engine = loggedOut{script.New(script.Options{}), make(chan string, 1)}
-		case what == "pace":
+		case "pace":
 			p.speed, _ = strconv.ParseFloat(value, 64)
-		case give == nil:
+		default:
 			p.t.Fatalf("not given: %q", what)
-		}
-		if give != nil {
-			p.given = append(p.given, give)
 		}
 	},
 	"stub": func(p *player, arg string) { // plays the bot, and answers by rules: "the beginning: the answer"
@@ -592,22 +595,10 @@ var givens = map[string]func(*player, string){
 }
 
 // await waits until the bot is as expected.
-func (p *player) await(ok func(core.Snapshot) bool) core.Snapshot {
+func (p *player) await(ok func(core.Snapshot) bool) (s core.Snapshot) {
 	p.t.Helper()
-	over := time.NewTimer(2 * time.Minute)
-	defer over.Stop()
-	v := p.bot.Viewer(true)
-	defer v.Close()
-	for {
-		if s := p.bot.Snapshot(); ok(s) {
-			return s
-		}
-		select {
-		case <-v.Changed():
-		case <-over.C:
-			p.t.Fatalf("in vain: %s\n%s", p.line, p.s.State())
-		}
-	}
+	p.polls(func() bool { s = p.bot.Snapshot(); return ok(s) })
+	return s
 }
 
 // play is a message that the script engine plays.
@@ -623,21 +614,6 @@ func (p *player) do(c command.Value) {
 }
 
 var png = []byte("\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR\x00\x00\x00\x01\x00\x00\x00\x01\x08\x06\x00\x00\x00\x1f\x15\xc4\x89")
-
-// age makes what the bot remembers of its messages older.
-func (p *player) age(d time.Duration) {
-	p.t.Helper()
-	var list []map[string]json.RawMessage // ids are larger than a float holds
-	if found, err := p.dir.ReadJSON("state/fork_messages.json", &list); err != nil || !found || len(list) == 0 {
-		p.t.Fatalf("%v, %v, %v", list, found, err)
-	}
-	for _, m := range list {
-		ts, err := strconv.ParseFloat(string(m["ts"]), 64)
-		testkit.Must(p.t, err)
-		m["ts"] = json.RawMessage(strconv.FormatFloat(ts-d.Seconds(), 'f', 6, 64))
-	}
-	testkit.Must(p.t, p.dir.WriteJSON("state/fork_messages.json", list))
-}
 
 // killed ends the bot as a power failure does: Discord hears nothing of it.
 func (p *player) killed() {

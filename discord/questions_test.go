@@ -75,9 +75,9 @@ func TestAQuestionIsAnsweredOnceFromEitherSide(t *testing.T) {
 		story{"not after a restart: what does nothing any more goes, and nothing else", `
 			tidy Tidy up. ⇒ edits Delete it all. ⇒ bot Edit of Tidy ⇒ name edit ⇒ do /fork holidays ⇒ bot Topic: holidays ⇒ name fork
 			do /permissions default ⇒ me ▸ ask Bash {"command":"rm a"} ; say done ⇒ now approvals=1 ⇒ bot Run this command? ⇒ name question ⇒ reactions ✅❌🔓
-			kill ⇒ from here ⇒ start ⇒ buttons - ⇒ reactions - ⇒ has Run this command?
+			kill ⇒ start ⇒ buttons - ⇒ reactions - ⇒ has Run this command?
 			ends ` + strings.ReplaceAll(escapes.ReplaceAllString(textNotAsked, "$1"), "\n", "⏎") + `
-			see fork ⇒ buttons - ⇒ has holidays ⇒ edited 2 ⇒ dashboard holidays ⇒ see edit ⇒ press Allow ⇒ buttons - ⇒ stop ⇒ remembers nothing`})
+			see fork ⇒ buttons - ⇒ has holidays ⇒ dashboard holidays ⇒ see edit ⇒ press Allow ⇒ buttons - ⇒ stop ⇒ remembers nothing`})
 }
 
 // What the agent changes about a task beyond its rights waits for the user.
@@ -102,7 +102,15 @@ func TestAnEditThatWaitsIsACardThatShowsAndDecidesIt(t *testing.T) {
 			has ⏎` + "```⏎" + `This is cut. All of it is in the attached file
 			short 60
 			attached 100 Look below the carpet.
-			buttons Allow, Refuse`}) // N2
+			buttons Allow, Refuse`}, // N2
+		// As in the dashboard, and gone once it was allowed there.
+		story{"it has the dashboard's words, and is gone once that has allowed it", `
+			tidy Tidy up the desk. ⇒ edits Delete it all. ⇒ bot Edit of Tidy ⇒ now waits=true ⇒ has $waits ⇒ has $diff ⇒ allow ⇒ now waits=false ⇒ buttons -`},
+		story{"a new file is one, too, which may wait", `
+			edits Delete it all. ⇒ bot New: Tidy ⇒ now waits=true ⇒ buttons Allow, Let it wait ⇒ has $waits ⇒ has +Delete it all. ⇒ ends ` + tidyFile + ` ⇒ press Allow
+			now waits=false ⇒ buttons -`},
+		story{"and a new file that the dashboard has allowed", `
+			edits Delete it all. ⇒ bot New: Tidy ⇒ now waits=true ⇒ allow ⇒ now waits=false ⇒ buttons -`})
 }
 
 // wants fails unless a card has all of the lines.
@@ -152,37 +160,6 @@ func TestEveryQuestionIsTheSameOnThePhoneAndInTheDashboard(t *testing.T) {
 				p.plays("bot **" + a.Question + "**\n buttons " + tt.buttons)
 				p.wants(strings.Split(strings.Trim(a.Text, "\n"), "\n")...)
 				p.plays(deny + "\n buttons -\n ends  — denied")
-			})
-		}
-	}
-}
-
-// What the agent has written and what waits for the user, an edit or a whole file, is a card with
-// the same words and changes as in the dashboard, and gone once it was allowed there.
-func TestEveryFileThatWaitsIsTheSameOnThePhoneAndInTheDashboard(t *testing.T) {
-	testkit.Alone(t)
-	t.Parallel()
-	for title, tt := range map[string]struct{ before, buttons string }{
-		"Edit of Tidy": {"tidy Tidy up the desk.", "Allow, Refuse"},
-		"New: Tidy":    {"", "Allow, Let it wait"},
-	} {
-		for _, where := range []string{"phone", "dashboard"} {
-			t.Run(title+", allowed on the "+where, func(t *testing.T) {
-				t.Parallel()
-				p := newPlayer(t)
-				p.plays(tt.before + "\n edits Delete it all.\n bot " + title + "\n now waits=true\n buttons " + tt.buttons)
-				one := waitsNow(p.bot.Snapshot())
-				why, diff, version := one.Waits, "+Delete it all.", one.Version
-				if one.Proposed.Version != "" {
-					why, diff, version = one.Proposed.Says(), one.Proposed.Diff, one.Proposed.Version
-				}
-				p.wants(append(strings.Split(diff, "\n"), why, tidyFile)...)
-				if where == "phone" {
-					p.plays("press Allow")
-				} else {
-					p.do(command.AllowTask{ID: one.ID, Version: version})
-				}
-				p.plays("now waits=false\n buttons -")
 			})
 		}
 	}

@@ -20,15 +20,16 @@ func TestThePhoneRingsOnlyForWhatThePersonHasToSee(t *testing.T) {
 			me ▸ wait 500ms ; say Good morning. It is going to rain. ⇒ and going to rain
 			stop ⇒ reminder dddd0001 100ms: call ping_user {"message":"Water the plants?"} ⇒ start ⇒ and Water the plants?
 			me ▸ wait 500ms ; say 150×(The long story goes on and on. )The end. ⇒ and The end.
-			stop ⇒ early one of the night ⇒ early ▸ wait 500ms ; say I have read both. ⇒ start ⇒ and I have read both. ⇒ stop ⇒ rang 4`}, // P2
+			stop ⇒ early one of the night ⇒ early ▸ wait 500ms ; say I have read both. ⇒ start ⇒ and I have read both. ⇒ stop
+			rang 1 Good morning | 1 Water the plants | 1 The long story | 1 I have read both`}, // P2
 			story{"for answers, pings and questions, not for edits that wait and words of the dashboard, with " + line, `
 			given no contract
 			given ` + line + `
 			tidy Tidy up. ⇒ reminder dddd0001 100ms: call ping_user {"message":"Water the plants?"} ⇒ and Water the plants?
 			me ▸ wait 500ms ; say Morning. ⇒ and Morning. ⇒ edits Delete it all. ⇒ and Edit of Tidy ⇒ and Written.
 			do /permissions default ⇒ me ▸ ask Bash {"command":"rm a"} ; say Done. ⇒ and Run this command? ⇒ decide deny ⇒ and Done.
-			typed ▸ say Typed. ⇒ and in the dashboard ⇒ exactly Typed.
-			sounds ♪ Run this command? | ♪ Morning. | ♪ Done. | ♪ Written. | ♪ Typed. | Edit of Tidy | ♪ Water | is here | in the dashboard`})
+			typed ▸ say Typed. ⇒ and in the dashboard ⇒ exactly Typed. ⇒ said 1 Edit of Tidy ⇒ said 1 is here ⇒ said 1 in the dashboard
+			rang 1 Run this command | 1 Morning. | 1 Done. | 1 Written. | 1 Typed. | 1 Water`})
 	}
 	tell(t, stories...)
 }
@@ -39,6 +40,7 @@ func TestTheFirstThingThatThePhoneShowsAreTheWordsOfAnAnswer(t *testing.T) {
 		story{"and the bot types before", `
 			me ▸ wait 500ms ; say Good morning. ⇒ and Good morning. ⇒ begins Good morning. ⇒ typing ⇒ marks ✅
 			from here ⇒ me ▸ wait 500ms ; say Good night. ⇒ and Good night. ⇒ typing`}, // P2
+		story{"also before the next answer begins", `stub *: turn ⇒ writes That was it. ⇒ ended ⇒ and That was it. ⇒ from here ⇒ me x ⇒ hears x ⇒ marks 👀 ⇒ typing`},
 		// A quiet message costs no token; what was not asked to be quiet rings.
 		story{"but a quiet message does not ring, and costs nothing", `
 			reminder dddd0001 100ms: call ping_user {"message":"The parcel has arrived.","quiet":true}
@@ -72,14 +74,14 @@ func TestAWholeDayRingsOnlyForWhatAPersonWantsToHear(t *testing.T) {
 	does("restore")
 	chat(5, "say Let me think about that for a moment, please.  ; ")
 	for i := range 7 {
-		does("fires aaaa000%d 1", i)
+		does("fires aaaa000%d\n now ended=%d", i, i+1)
 	}
-	does("fires aaaa0007 1\n fires aaaa0007 2\n fires aaaa0007 3")
+	does("fires aaaa0007\n now ended=8\n fires aaaa0007\n now ended=9\n fires aaaa0007\n now ended=10")
 	chat(4, "") // with updates to catch up with
 	does(`me I'll write to the bank later ▸ call propose_reminder {"words":"I'll write to the bank later"} ; say I have asked you about the bank.`)
 	does("and I have asked you about the bank.\n and When shall I remind you?\n now busy=false")
 	for i := range 5 {
-		does("fires dddd000%d 1\n and Reminder %d is due.", i, i)
+		does("fires dddd000%d\n now ended=%d\n and Reminder %d is due.", i, i+11, i)
 	}
 	does("/fork topic=the garden\n bot Forked Session\n now busy=false | fork=true")
 	chat(1, "")
@@ -88,30 +90,6 @@ func TestAWholeDayRingsOnlyForWhatAPersonWantsToHear(t *testing.T) {
 	does("down\n me ▸ say This one was answered after the outage.\n up\n and This one was answered after the outage.")
 	chat(18-chats, `call discord_embed {"title":"The plan of the day"} ; `)
 	does("said 0 catching up\n stop")
-	p := newPlayer(t)
-	p.plays(strings.Join(steps, "\n"))
-
-	rang := map[string]int{}
-	for _, m := range p.s.State().Rang(p.s.Bot()) {
-		kind := "other: " + textOf(m)
-		for _, known := range []string{"answer number", "Let me think", "asked you about the bank", "after the outage", "The plan of the day", "has something for you", "is due", "the feed cannot be read"} {
-			if strings.Contains(textOf(m), known) {
-				kind = known
-				break
-			}
-		}
-		rang[kind]++
-		t.Logf("%s: %q", kind, textOf(m))
-	}
-	answers := rang["answer number"] + rang["Let me think"] + rang["asked you about the bank"] + rang["after the outage"] + rang["The plan of the day"]
-	pings := rang["has something for you"] + rang["is due"]
-	others := 0 // the fork begins with words of its own, which the user asked for
-	for kind, n := range rang {
-		if strings.HasPrefix(kind, "other: ") {
-			others += n
-		}
-	}
-	if answers != 20 || pings != 8 || rang["the feed cannot be read"] != 1 || others > 1 {
-		t.Errorf("it rang %v", rang)
-	}
+	does("rang 20 answer number|Let me think|about the bank|after the outage|plan of the day | 8 has something for you|is due | 1 the feed cannot be read | 1 No model is connected")
+	newPlayer(t).plays(strings.Join(steps, "\n"))
 }
