@@ -32,7 +32,6 @@ import (
 // inDiscord waits until Discord is as expected.
 func inDiscord(ok func(p *player, f discordtest.State, arg string) bool) func(*player, string) {
 	return func(p *player, arg string) {
-		p.t.Helper()
 		p.until(func(f discordtest.State) bool { return ok(p, f, arg) })
 	}
 }
@@ -40,7 +39,6 @@ func inDiscord(ok func(p *player, f discordtest.State, arg string) bool) func(*p
 // onCard waits until the card is as expected; a dash stands for nothing.
 func onCard(ok func(m *discordtest.Message, want string) bool) func(*player, string) {
 	return func(p *player, arg string) {
-		p.t.Helper()
 		if arg == "-" {
 			arg = ""
 		}
@@ -51,7 +49,6 @@ func onCard(ok func(m *discordtest.Message, want string) bool) func(*player, str
 // byNow fails the story unless the card is as expected by now.
 func byNow(ok func(m *discordtest.Message, want string) bool) func(*player, string) {
 	return func(p *player, arg string) {
-		p.t.Helper()
 		p.check(ok(p.look(), arg), "%+v", p.look())
 	}
 }
@@ -59,7 +56,6 @@ func byNow(ok func(m *discordtest.Message, want string) bool) func(*player, stri
 // counts fails the story unless there are so many by now: N WHAT.
 func counts(count func(p *player, what string) (n int)) func(*player, string) {
 	return func(p *player, arg string) {
-		p.t.Helper()
 		want, what, _ := strings.Cut(arg, " ")
 		n := count(p, what)
 		p.check(fmt.Sprint(n) == want, "there are %d", n)
@@ -89,12 +85,24 @@ var acts = map[string]func(*player, string){
 	// The bot's life.
 	"begin":     func(p *player, _ string) { p.begin() }, // without waiting for it
 	"connected": func(*player, string) {},
-	"arrives":   func(p *player, _ string) { p.arrives(1) },
-	"stop":      func(p *player, _ string) { p.stop() },
-	"kill":      func(p *player, _ string) { p.killed() },
-	"start":     func(p *player, _ string) { p.again() },
-	"restart":   func(p *player, _ string) { p.stop(); p.again() },
-	"advance":   func(p *player, d string) { p.s.Advance(duration(p, d)) },
+	"fails": func(p *player, want string) { // the surface gives up, and nothing can be said
+		p.begin()
+		p.polls(func() bool { return strings.HasPrefix(p.d.Status().State, "stopped: ") })
+		_, err := p.d.Post(p.t.Context(), post.Post{Text: "x"})
+		p.check(errors.Is(err, post.ErrNoChannel) && !p.d.Status().OK, "posting into nothing: %v", err)
+		p.d.Answer(chat.AnswerOptions{}).End(false, func(ids []post.MessageID) { p.check(ids == nil, "%v", ids) })
+		p.d.Small("x", true)
+		p.d.Approval(policy.Approval{ID: "1", Until: time.Now().Add(time.Minute)})
+		p.d.Farewell(p.t.Context())
+		p.fate = want
+	},
+	"requests": counts(func(p *player, _ string) int { return len(p.s.State().Requests) }),
+	"arrives":  func(p *player, _ string) { p.arrives(1) },
+	"stop":     func(p *player, _ string) { p.stop() },
+	"kill":     func(p *player, _ string) { p.killed() },
+	"start":    func(p *player, _ string) { p.again() },
+	"restart":  func(p *player, _ string) { p.stop(); p.again() },
+	"advance":  func(p *player, d string) { p.s.Advance(duration(p, d)) },
 
 	// What the user does.
 	"me": func(p *player, arg string) { p.tells(played(arg)) },
@@ -160,6 +168,7 @@ var acts = map[string]func(*player, string){
 		p.window = p.s.User().Forge(p.card, cmp.Or(p.seen[p.card+label], label))
 	},
 	"rechoose": func(p *player, value string) { p.s.User().ForgeChoice(p.card, menu(p.look(), value), value) },
+	"task":     func(p *player, id string) { p.s.User().Menu(command.AddToMyTasks, id) },
 	"about":    func(p *player, id string) { p.window = p.s.User().Menu(command.RemindAboutThis, id) },
 	"submit": func(p *player, arg string) {
 		var list []discordtest.Field
@@ -261,8 +270,7 @@ var acts = map[string]func(*player, string){
 	"lacks":   byNow(func(m *discordtest.Message, text string) bool { return !strings.Contains(textOf(m), text) }),
 	"private": byNow(func(m *discordtest.Message, _ string) bool { return m.Ephemeral() }),
 	"public":  byNow(func(m *discordtest.Message, _ string) bool { return !m.Ephemeral() && m.Interaction == "" }),
-	"rings":   byNow(func(m *discordtest.Message, _ string) bool { return m.Rang() }),
-	"silent":  byNow(func(m *discordtest.Message, _ string) bool { return !m.Rang() }),
+	"rings":   byNow(func(m *discordtest.Message, not string) bool { return m.Rang() == (not == "") }),
 	"bare":    byNow(func(m *discordtest.Message, _ string) bool { return len(m.Attachments) == 0 }),
 	"short": byNow(func(m *discordtest.Message, lines string) bool {
 		return len(m.Content) <= 2000 && (lines == "" || strings.Count(m.Content, "\n") <= number(lines))
@@ -279,17 +287,15 @@ var acts = map[string]func(*player, string){
 	},
 	"opens": func(p *player, arg string) { // the last interaction a window TITLE: with field=value
 		title, fields, _ := strings.Cut(arg, ": ")
-		w := p.opened()
-		p.check(w.Title == title, "its title is %s", w.Title)
-		for _, want := range pairs(fields) {
-			got := "no such field"
-			for _, r := range w.Rows {
-				if r.Fields[0].CustomID == want[0] {
-					got = r.Fields[0].Value
-				}
-			}
-			p.check(got == want[1], "%s is %q", want[0], got)
+		w, got := p.opened(), map[string]string{}
+		for _, r := range w.Rows {
+			got[r.Fields[0].CustomID] = r.Fields[0].Value
 		}
+		for _, want := range pairs(fields) {
+			value, there := got[want[0]]
+			p.check(there && value == want[1], "%s is %q", want[0], value)
+		}
+		p.check(w.Title == title, "its title is %s", w.Title)
 	},
 	"answered": inDiscord(func(p *player, f discordtest.State, want string) bool { // the last interaction: CALLBACK FOLLOW-UPS
 		i := find(f, p.window.ID)
@@ -302,8 +308,7 @@ var acts = map[string]func(*player, string){
 		return f.Message(p.mine).Marks() == strings.Trim(want, "-")
 	}),
 	"twice": inDiscord(func(p *player, f discordtest.State, text string) bool { // or more often, in as many messages
-		list := f.Sent(p.s.Bot())
-		return len(slices.DeleteFunc(list, func(m *discordtest.Message) bool { return !strings.Contains(textOf(m), text) })) >= 2
+		return len(slices.DeleteFunc(f.Sent(p.s.Bot()), func(m *discordtest.Message) bool { return !strings.Contains(textOf(m), text) })) >= 2
 	}),
 	"exactly": inDiscord(func(p *player, f discordtest.State, text string) bool { // one of its messages
 		return slices.ContainsFunc(f.Sent(p.s.Bot()), func(m *discordtest.Message) bool { return m.Content == text })
@@ -345,8 +350,8 @@ var acts = map[string]func(*player, string){
 	}),
 	"reacted": func(p *player, most string) { // at most so often, since then
 		const at = "/channels/*/messages/*/reactions"
-		s := p.since(p.s.State())
-		p.check(s.Count("PUT", at)+s.Count("DELETE", at) <= number(most), "%d and %d times", s.Count("PUT", at), s.Count("DELETE", at))
+		n := p.since(p.s.State()).Count("PUT", at) + p.since(p.s.State()).Count("DELETE", at)
+		p.check(n <= number(most), "%d times", n)
 	},
 	"rang": func(p *player, arg string) { // N PATTERN of all messages that did
 		got, want := map[string]int{}, strings.Split(arg, " | ")
@@ -440,10 +445,8 @@ var acts = map[string]func(*player, string){
 		p.check(strings.Contains(got, want) || want == "-" && got == "", "%q", got)
 	},
 	"warned": func(p *player, _ string) { p.polls(func() bool { return p.d.status.standing().Lead == textRival }) }, // of a rival
-	"log": func(p *player, text string) {
-		p.polls(func() bool { return p.logged(text) > 0 })
-	},
-	"logs": counts(func(p *player, text string) int { return p.logged(text) }),
+	"log":    func(p *player, text string) { p.polls(func() bool { return p.logged(text) > 0 }) },
+	"logs":   counts(func(p *player, text string) int { return p.logged(text) }),
 
 	// The bot.
 	"do":      func(p *player, line string) { p.do(command.Slash{Line: line}) },
@@ -508,16 +511,19 @@ var acts = map[string]func(*player, string){
 	}),
 	"made": func(p *player, arg string) { // WORD N TEXT: reminders with that word in their name
 		f := strings.SplitN(arg+" ", " ", 3)
-		p.polls(func() bool { return fmt.Sprint(len(p.made(f[0]))) == f[1] })
-		for _, path := range p.made(f[0]) {
-			text := storetest.Text(p.t, p.dir, path)
-			p.check(strings.Contains(text, strings.TrimSpace(f[2])), "%s is %q", path, text)
-		}
-	},
-	"rated": func(p *player, arg string) { // ID USELESS ANSWERED
-		id, want, _ := strings.Cut(arg, " ")
-		a := budget.AnswersTo(budget.NewJournal(p.dir, time.UTC, nil).Recent(), id)
-		p.check(fmt.Sprint(a.Useless, a.Answered) == want, "%+v", a)
+		var all string
+		p.polls(func() bool {
+			n := 0
+			all = ""
+			for _, r := range p.bot.Index().Set().RemindersByTime() {
+				if strings.Contains(r.Path, f[0]) {
+					n, all = n+1, all+storetest.Text(p.t, p.dir, r.Path)
+				}
+			}
+			return fmt.Sprint(n) == f[1]
+		})
+		text := strings.TrimSpace(f[2])
+		p.check(text == "" || strings.Count(all, text) == number(f[1]), "they are %q", all)
 	},
 	"remembers": func(p *player, _ string) { // nothing of cards that were answered
 		var left file

@@ -8,6 +8,7 @@ import (
 
 	"ollimbot/core/base/testkit"
 	"ollimbot/core/storage/config"
+	"ollimbot/core/storage/store/storetest"
 	"ollimbot/discord/discordtest"
 )
 
@@ -99,12 +100,14 @@ func TestACheckNamesWhatIsWrongAndTheNextStep(t *testing.T) {
 	}
 }
 
-func TestNothingIsCheckedWithoutATokenOrOverAnOpenLine(t *testing.T) {
+func TestNothingIsCheckedOrMadeWithoutATokenAnOwnersNumberOrOverAnOpenLine(t *testing.T) {
 	for _, o := range []CheckOptions{
-		{Token: "  "}, {Token: secret, API: "http://example.org/api"}, {Token: secret, OwnerID: "me"},
+		{Token: "  "}, {Token: secret, API: "http://example.org/api"}, {Token: secret, OwnerID: "me"}, {Token: secret, OwnerID: "12 34"},
+		{Token: secret, OwnerID: strings.Repeat("9", 21)},
 	} {
-		if _, err := Check(t.Context(), o); err == nil {
-			t.Errorf("%+v was checked", o)
+		_, checked := Check(t.Context(), o)
+		if _, made := New(Options{Token: o.Token, API: o.API, OwnerID: o.OwnerID, Dir: storetest.Dir(t)}); checked == nil || made == nil {
+			t.Errorf("%+v: %v, %v", o, checked, made)
 		}
 	}
 }

@@ -1,22 +1,29 @@
 package discord
 
 import (
-	"cmp"
 	"context"
 	"errors"
+	"fmt"
+	"io"
+	"log/slog"
 	"net/http"
 	"os"
 	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
-	"ollimbot/core"
+	"github.com/bwmarrin/discordgo"
+	"pgregory.net/rapid"
+
 	"ollimbot/core/base/testkit"
-	"ollimbot/core/safety/policy"
-	"ollimbot/core/storage/config"
+	"ollimbot/core/command"
 	"ollimbot/core/storage/store/storetest"
 	"ollimbot/core/talk/chat"
 	"ollimbot/core/talk/post"
@@ -25,76 +32,15 @@ import (
 	"ollimbot/discord/rest"
 )
 
-// ends runs the surface until it gives up, and gives its error.
-func ends(t *testing.T, p *player, o Options) error {
-	t.Helper()
-	d := p.surface(o)
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
-	defer cancel()
-	err := d.Run(ctx, new(stub))
-	if ctx.Err() != nil {
-		t.Fatalf("it did not end: %+v", d.Status())
-	}
-	if s := d.Status(); err == nil || s.OK || !strings.HasPrefix(s.State, "stopped: ") {
-		t.Errorf("%v, %+v", err, s)
-	}
-	if _, err := d.Post(t.Context(), post.Post{Text: "x"}); !errors.Is(err, post.ErrNoChannel) {
-		t.Errorf("posting into nothing: %v", err)
-	}
-	d.Answer(chat.AnswerOptions{}).End(false, func(ids []post.MessageID) {
-		if ids != nil {
-			t.Errorf("%v", ids)
-		}
-	})
-	d.Small("x", true)
-	d.Approval(policy.Approval{ID: "1", Until: time.Now().Add(time.Minute)})
-	d.Farewell(ctx)
-	return err
-}
-
 // A surface that cannot work gives up with a sentence that says what to do.
 func TestASurfaceThatCannotWorkEndsWithTheCure(t *testing.T) {
 	testkit.Alone(t)
-	t.Parallel()
-	nobody := discordtest.Plan{Status: 200, Body: `{"id":"1","name":"x","team":{"owner_user_id":""}}`}
-	for name, tt := range map[string]struct {
-		token, owner config.Secret
-		path         string
-		plan         discordtest.Plan
-		want         string
-		requests     int
-	}{
-		"a wrong token":                       {token: "another", want: "Reset Token", requests: 1},
-		"no owner, so nobody would be obeyed": {path: "/applications/@me", plan: nobody, want: "OLLIM_OWNER_ID"},
-		"an owner who cannot be written to": {
-			owner: "123456", path: "/users/@me/channels", plan: discordtest.InvalidForm("recipient_id", "unknown"), want: "direct messages with user 123456",
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			p := newPlayer(t)
-			p.prepare()
-			o := p.options()
-			o.Token, o.OwnerID = cmp.Or(tt.token, o.Token), string(tt.owner)
-			if tt.path != "" {
-				p.s.Fault(discordtest.Match{PathPrefix: tt.path, Times: -1}, tt.plan)
-			}
-			if err := ends(t, p, o); !strings.Contains(err.Error(), tt.want) {
-				t.Error(err)
-			}
-			if n := len(p.s.State().Requests); tt.requests > 0 && n != tt.requests {
-				t.Errorf("%d requests", n)
-			}
-		})
-	}
-}
-
-func TestAnOwnerHasANumber(t *testing.T) {
-	for _, bad := range []string{"me", "12 34", strings.Repeat("9", 21)} {
-		if _, err := New(Options{Token: secret, Dir: storetest.Dir(t), OwnerID: bad}); err == nil {
-			t.Errorf("%q was taken for an owner", bad)
-		}
-	}
+	tell(t,
+		story{"a wrong token", `given the token: another ⇒ stub ⇒ fails Reset Token ⇒ requests 1`},
+		story{"no owner, so that the bot would obey no user", `
+			stub ⇒ fault * /applications/@me all page {"id":"1","name":"x","team":{"owner_user_id":""}} ⇒ fails OLLIM_OWNER_ID`},
+		story{"an owner who cannot be written to", `
+			given the owner: 123456 ⇒ stub ⇒ fault * /users/@me/channels all refused 400 50035 ⇒ fails direct messages with user 123456`})
 }
 
 func TestATokenThatIsResetWhileRunningStopsEverything(t *testing.T) {
@@ -104,8 +50,7 @@ func TestATokenThatIsResetWhileRunningStopsEverything(t *testing.T) {
 	p.prepare()
 	d := p.surface(p.options())
 	done := make(chan error, 1)
-	var bot core.Intake = new(stub)
-	go func() { done <- d.Run(t.Context(), bot) }()
+	go func() { done <- d.Run(t.Context(), new(stub)) }()
 	p.arrives(1)
 	p.s.ResetToken("another")
 	d.Small("are you there?", true) // the gateway does not notice; this does
@@ -257,5 +202,308 @@ func TestTheStatusIsASentence(t *testing.T) {
 		if got, ok := s.words(); got != want || ok != (g.Phase == gateway.Up || g.Phase == gateway.Connecting) {
 			t.Errorf("%q %v, want %q", got, ok, want)
 		}
+	}
+}
+
+func TestOnlyAttachmentsThatCanBeAreReceivedAndTheOthersAreNamed(t *testing.T) {
+	testkit.Alone(t)
+	t.Parallel()
+	p := newPlayer(t)
+	p.plays("stub\n connected")
+	var many []discordtest.File // two of 20 MB, and seven small ones of the first ten
+	for i := range 12 {
+		data := []byte("small")
+		if i < 3 {
+			data = make([]byte, 20<<20)
+		}
+		many = append(many, discordtest.File{Name: fmt.Sprintf("f%d.bin", i), Data: data})
+	}
+	for i, tt := range []struct {
+		plan  discordtest.Plan
+		files []discordtest.File
+		first string // of those that are received
+		n     int
+		words []string
+	}{
+		{discordtest.Plan{}, []discordtest.File{
+			{Name: "small.png", Type: "image/png", Data: png, Size: 900 << 20},
+			{Name: "huge.bin", Data: make([]byte, maxFile+1), Size: 3},
+			{Name: "far.txt", Data: []byte("x"), URL: "https://example.org/far.txt"},
+			{Name: "near.txt", Data: []byte("x"), URL: "http://127.0.0.1:1/near.txt"},
+		}, string(png), 1, []string{"look\n", "huge.bin was left out: it is larger", "far.txt was left out: its address", "near.txt was left out: its address"}},
+		{discordtest.Plan{}, many, string(many[0].Data), 9, []string{"f2.bin was left out: the attachments", "2 more attachments"}},
+		{discordtest.Refused(404, 0), []discordtest.File{{Name: "old.txt", Data: []byte("x")}}, "", 0, []string{"old.txt was left out: Discord no longer has it"}},
+		{discordtest.Plan{Cut: true}, []discordtest.File{{Name: "cut.txt", Data: []byte("whole")}}, "whole", 1, nil},
+	} {
+		if tt.plan.Cut || tt.plan.Status != 0 {
+			p.s.Fault(discordtest.Match{PathPrefix: "/attachments", Times: 1}, tt.plan)
+		}
+		p.s.User().Upload("look", tt.files...)
+		h := p.asked(i + 1)[i].(command.Receive)
+		if len(h.Files) != tt.n || tt.n > 0 && (string(h.Files[0].Data) != tt.first || h.Files[0].Name != tt.files[0].Name) {
+			t.Errorf("%s: %d files", tt.files[0].Name, len(h.Files))
+		}
+		for _, want := range tt.words {
+			if !strings.Contains(h.Text, want) {
+				t.Errorf("no %q in %q", want, h.Text)
+			}
+		}
+	}
+}
+
+// The number that was asked for: all, once, in order, although Discord repeats some.
+func TestTenThousandMessagesAreHeardOnceAndInOrder(t *testing.T) {
+	testkit.Alone(t)
+	const n = 10_000
+	p := newPlayer(t)
+	p.given = append(p.given, func(o *Options) { o.Log = nil })
+	p.plays("given no contract ⇒ stub ⇒ connected")
+	for i := range n {
+		if p.tells(fmt.Sprint(i)); i%1000 == 0 {
+			p.s.Again("MESSAGE_CREATE")
+		}
+	}
+	p.asked(n)
+	p.stop()
+	for i, c := range p.ears.all() {
+		if got := c.(command.Receive).Text; i >= n || got != fmt.Sprint(i) {
+			t.Fatalf("message %d is %q", i, got)
+		}
+	}
+}
+
+// nothing answers every request with success.
+func nothing(*http.Request) (*http.Response, error) {
+	return &http.Response{StatusCode: http.StatusNoContent, Body: http.NoBody, Header: http.Header{}}, nil
+}
+
+func TestABurstLeavesNoMemoryBehind(t *testing.T) {
+	d := over(t, nothing)
+	last := make(chan struct{})
+	const n = 10_000
+	in := d.inbound(&forgetful{key: fmt.Sprint(1_000_000 + n - 1), last: last})
+	ctx, cancel := context.WithCancel(t.Context())
+	d.marks.pool.open(ctx)
+	before := heap()
+	for i := range n {
+		m := &discordgo.Message{ID: fmt.Sprint(1_000_000 + i), Content: strings.Repeat("words ", 50)}
+		d.inbox.Push(&discordgo.MessageCreate{Message: m})
+	}
+	full := heap()
+	var group sync.WaitGroup
+	group.Go(func() { _ = in.run(ctx) })
+	<-last
+	cancel()
+	group.Wait()
+	d.marks.pool.finish()
+	after := heap()
+	t.Logf("heap: %d KiB before, %d KiB with 10,000 waiting, %d KiB after", before>>10, full>>10, after>>10)
+	if after > before+1<<20 {
+		t.Errorf("%d KiB stay behind", (after-before)>>10)
+	}
+	runtime.KeepAlive(d)
+}
+
+// forgetful is a bot that keeps nothing, and closes last when it has heard a key.
+type forgetful struct {
+	stub
+	key  string
+	last chan struct{}
+}
+
+func (f *forgetful) Do(_ context.Context, c command.Value) (command.Outcome, error) {
+	if h, ok := c.(command.Receive); ok && h.Key == f.key {
+		close(f.last)
+	}
+	return command.Outcome{}, nil
+}
+
+func heap() uint64 {
+	runtime.GC()
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return m.HeapAlloc
+}
+
+func TestTheEyesGoAfterALimitThatIsLongerThanACallWaits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		asked := 0
+		d := over(t, func(r *http.Request) (*http.Response, error) {
+			if asked++; asked > 1 {
+				return nothing(r)
+			}
+			return &http.Response{
+				StatusCode: http.StatusTooManyRequests, Header: http.Header{}, ContentLength: -1,
+				Body: io.NopCloser(strings.NewReader(`{"message":"slow down","retry_after":600,"global":false}`)),
+			}, nil
+		})
+		d.state.setEyes("5", true)
+		began := time.Now()
+		d.marks.remove(t.Context(), "5")
+		if eyes, _ := d.state.leftovers(); len(eyes) > 0 || asked != 2 || time.Since(began) < 10*time.Minute {
+			t.Errorf("%v are left after %d requests in %v", eyes, asked, time.Since(began))
+		}
+	})
+}
+
+// P6: two programs with one token both answered everything, and nothing named the cause.
+func TestOfTwoProgramsWithOneTokenTheSecondGoesQuietAndBothNameTheCause(t *testing.T) {
+	testkit.Alone(t)
+	t.Parallel()
+	first, other := newPlayer(t), newPlayer(t)
+	first.pace.start = time.Now().Add(-time.Hour)
+	first.prepare()
+	other.s = first.s
+	for _, p := range []*player{first, other} {
+		p.plays("stub")
+		d := p.surface(p.options())
+		d.rivals.grace = 0 // foreign nonces count at once
+		p.run(func(ctx context.Context) error {
+			_ = d.Run(ctx, p.ears) // the second one ends with an error
+			return nil
+		})
+		p.polls(func() bool { return d.status.standing().State == textUp })
+	}
+	first.plays("warned")
+	if now := first.d.status.standing(); now.OK || now.State != textRivalCure {
+		t.Errorf("%+v", now)
+	}
+	first.d.Small("the first one speaks", true)
+	var now Standing
+	other.polls(func() bool {
+		now = other.d.status.standing()
+		return strings.Contains(now.State, "so this one is quiet")
+	})
+	if now.OK || now.Lead != textRival || !strings.Contains(now.State, "so this one is quiet: stop that one and restart this one") {
+		t.Errorf("%+v", now)
+	}
+	other.end()
+	if kept, known := Recorded(other.dir); !known || kept.State != now.State || kept.Lead != textRival {
+		t.Errorf("recorded %+v", kept)
+	}
+	other.d.Small("too late", true)
+	other.d.Farewell(t.Context())
+	first.plays("said 0 too late ⇒ me who answers? ⇒ hears who answers? ⇒ logs 1 another program uses the bot's token")
+	other.plays("logs 1 another program uses the bot's token")
+	other.end()
+}
+
+// P6: what the program before left behind is no other program.
+func TestANonceOfOurOwnOrOfTheProgramBeforeIsNoOtherProgram(t *testing.T) {
+	testkit.Alone(t)
+	p := newPlayer(t)
+	p.prepare()
+	d := p.surface(p.options())
+	d.rivals.sent = func(nonce string) bool { return nonce == "ours" }
+	before := newMark(d.rivals.start.Add(-time.Hour)).stamp("x")
+	d.rivals.grace = time.Hour
+	d.rivals.heard(before)
+	d.rivals.grace = 0
+	d.rivals.heard("")
+	d.rivals.heard("ours")
+	if now := d.status.standing(); now.Lead != "" || len(d.rivals.quit) > 0 {
+		t.Fatalf("%+v", now)
+	}
+	d.rivals.heard("unmarked")
+	d.rivals.heard(newMark(d.rivals.start.Add(time.Hour)).stamp("x")) // it has to go, not we
+	if now := d.status.standing(); now.Lead != textRival || len(d.rivals.quit) > 0 {
+		t.Fatalf("%+v", now)
+	}
+	d.rivals.heard(before)
+	if len(d.rivals.quit) != 1 {
+		t.Error("the second one stays")
+	}
+}
+
+func TestANonceTellsTheStartOfTheProgramThatMadeIt(t *testing.T) {
+	testkit.Check(t, func(rt *rapid.T) {
+		at := time.UnixMilli(rapid.Int64Range(0, 2e12).Draw(rt, "start"))
+		text := rapid.String().Draw(rt, "text")
+		nonce := newMark(at).stamp(text)
+		if got, ok := started(nonce); !ok || !got.Equal(at) || len(nonce) != nonceSize || nonce != newMark(at).stamp(text) {
+			rt.Fatalf("%q: %v, %v, want %v", nonce, got, ok, at)
+		}
+		if _, ok := started(text); ok && !strings.HasPrefix(text, markLetter) {
+			rt.Fatalf("%q is marked", text)
+		}
+	})
+}
+
+// P7: what runs beside the bot can say how it is connected.
+func TestTheStateOfTheConnectionIsOnDiskWhileTheBotRuns(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := quietly(t)
+		began := time.Now()
+		atFirst, answers := d.status.link, atomic.Bool{}
+		d.status.link = func() gateway.State {
+			if answers.Load() {
+				return gateway.State{Phase: gateway.Up, Since: began.Add(time.Hour)}
+			}
+			return atFirst()
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		var running sync.WaitGroup
+		running.Go(func() { _ = d.Run(ctx, new(stub)) })
+		time.Sleep(time.Hour + time.Second) // between two looks at it
+		now, known := Recorded(d.o.Dir)
+		if text := now.Text(time.UTC); !known || now.OK || now.Since.Sub(began) > time.Minute ||
+			!strings.HasPrefix(text, "down since "+now.Since.UTC().Format("15:04")+": ") || !strings.HasSuffix(text, "; the bot keeps trying") {
+			t.Errorf("%v %q", known, text)
+		}
+		answers.Store(true)
+		d.status.unreachable(nil)
+		synctest.Wait()
+		now, known = Recorded(d.o.Dir)
+		if text := now.Text(time.UTC); !known || !now.OK || text != "up since "+began.Add(time.Hour).UTC().Format("15:04") {
+			t.Errorf("%v %q", known, text)
+		}
+		cancel()
+		running.Wait()
+		if now, known := Recorded(d.o.Dir); known {
+			t.Errorf("after the end %+v", now)
+		}
+		d.Farewell(ctx)
+	})
+}
+
+// D7: "stop the other program, or give it its own bot since 19:47".
+func TestASentenceOfTheStatusHasNoTime(t *testing.T) {
+	now := time.Now()
+	s := status{zone: time.UTC, link: func() gateway.State { return gateway.State{Phase: gateway.Up, Since: now} }, rival: now}
+	if text := s.standing().Text(time.UTC); text != textRival+": "+textRivalCure {
+		t.Errorf("%q", text)
+	}
+	s.rival, s.shutOut = time.Time{}, "unblock the bot"
+	if text := s.standing().Text(time.UTC); text != "unblock the bot" {
+		t.Errorf("%q", text)
+	}
+}
+
+// P1: the next program knows when the session before it has started.
+func TestTheStartOfTheLastSessionIsOnDisk(t *testing.T) {
+	testkit.Alone(t)
+	t.Parallel()
+	p := newPlayer(t)
+	p.plays("stub\n connected\n stop")
+	again := &state{dir: p.dir, log: p.options().Log}
+	again.load()
+	if at := again.lastStart(); time.Since(at) > time.Minute {
+		t.Errorf("the last session started at %v", at)
+	}
+}
+
+func TestAfterARestartTheNewestQuestionsLoseTheirButtons(t *testing.T) {
+	s := &state{dir: storetest.Prepared(t), log: slog.New(slog.DiscardHandler)}
+	var ids []string
+	for i := range mostDead + 5 {
+		ids = append(ids, strconv.Itoa(1000+i))
+		s.setAsked(ids[i], true)
+		s.setFleeting(ids[i], true)
+	}
+	again := &state{dir: s.dir, log: s.log}
+	again.load()
+	if asked, fleeting := again.dead(); !slices.Equal(asked, ids[5:]) || !slices.Equal(fleeting, ids[5:]) {
+		t.Errorf("of %d, the dead ones are %v and %v", len(ids), asked, fleeting)
 	}
 }

@@ -80,6 +80,7 @@ type player struct {
 	bot     *core.Bot // nil with a stub
 	ears    *stub     // nil with a real bot
 	stop    func()    // nil until it has started
+	fate    string    // is in the error with which the bot ends
 	heard   int       // of what the stub was asked
 	rules   [][2]string
 	held    chan struct{} // closed by the step "release"
@@ -143,7 +144,6 @@ func (p *player) options() Options {
 
 // write puts a file into the data directory.
 func (p *player) write(rel, text string) {
-	p.t.Helper()
 	testkit.Must(p.t, os.MkdirAll(filepath.Dir(p.dir.Path(rel)), 0o700))
 	testkit.Must(p.t, os.WriteFile(p.dir.Path(rel), []byte(text), 0o600))
 }
@@ -155,7 +155,6 @@ var (
 
 // plays does steps.
 func (p *player) plays(steps string) {
-	p.t.Helper()
 	for line := range strings.Lines(strings.ReplaceAll(steps, " ⇒ ", "\n")) {
 		if p.line = strings.TrimSpace(line); p.line == "" {
 			continue
@@ -177,7 +176,7 @@ func (p *player) plays(steps string) {
 		case do == nil:
 			p.t.Fatalf("no step %q", p.line)
 		default:
-			if p.stop == nil && verb != "begin" {
+			if p.stop == nil && verb != "begin" && verb != "fails" {
 				p.begin()
 				p.arrives(1)
 			}
@@ -188,7 +187,6 @@ func (p *player) plays(steps string) {
 
 // end ends the bot, which must have been asked nothing more than the story says.
 func (p *player) end() {
-	p.t.Helper()
 	if p.stop(); p.ears != nil {
 		for _, c := range p.ears.all()[p.heard:] {
 			p.t.Errorf("it also heard %q", spoken(c, p.named))
@@ -225,7 +223,6 @@ func (p *player) known(arg string) string {
 
 // surface makes the surface alone.
 func (p *player) surface(o Options) *Discord {
-	p.t.Helper()
 	var err error
 	p.d, err = newTuned(o, p.pace)
 	testkit.Must(p.t, err)
@@ -234,7 +231,6 @@ func (p *player) surface(o Options) *Discord {
 
 // begin starts the bot. It ends with the story, or with stop.
 func (p *player) begin() {
-	p.t.Helper()
 	o := p.options()
 	for _, give := range p.given {
 		give(&o)
@@ -261,14 +257,13 @@ func (p *player) run(f func(context.Context) error) {
 	p.stop = sync.OnceFunc(func() {
 		cancel()
 		group.Wait()
-		p.check(ended == nil, "it ended with %v", ended)
+		p.check((ended == nil) == (p.fate == "") && strings.Contains(fmt.Sprint(ended), p.fate), "it ended with %v", ended)
 	})
 	p.t.Cleanup(p.stop)
 }
 
 // again starts the next one.
 func (p *player) again() {
-	p.t.Helper()
 	n := len(p.s.State().Identifies)
 	p.begin()
 	p.arrives(n + 1)
@@ -276,7 +271,6 @@ func (p *player) again() {
 
 // arrives waits for the bot's session of that number.
 func (p *player) arrives(n int) {
-	p.t.Helper()
 	p.until(func(f discordtest.State) bool {
 		return len(f.Identifies) >= n && f.Up() && f.Said(p.s.Bot(), "is here") && len(f.Commands) > 0
 	})
@@ -284,7 +278,6 @@ func (p *player) arrives(n int) {
 
 // until waits for what the step says.
 func (p *player) until(ok func(discordtest.State) bool) discordtest.State {
-	p.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
 	state, err := p.s.WaitContext(ctx, p.line, ok)
@@ -294,7 +287,6 @@ func (p *player) until(ok func(discordtest.State) bool) discordtest.State {
 
 // polls waits for what nothing announces.
 func (p *player) polls(ok func() bool) {
-	p.t.Helper()
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()
 	for end := time.Now().Add(2 * time.Minute); !ok(); <-tick.C {
@@ -306,7 +298,6 @@ func (p *player) polls(ok func() bool) {
 
 // check fails the story, and continues.
 func (p *player) check(ok bool, format string, args ...any) {
-	p.t.Helper()
 	if !ok {
 		p.t.Errorf("%s: %s", p.line, fmt.Sprintf(format, args...))
 	}
@@ -348,13 +339,11 @@ func (p *player) newest(f discordtest.State, text string) *discordtest.Message {
 
 // says waits for a message of the bot.
 func (p *player) says(text string) *discordtest.Message {
-	p.t.Helper()
 	return p.newest(p.until(func(f discordtest.State) bool { return p.newest(f, text) != nil }), text)
 }
 
 // becomes waits until the card is as expected.
 func (p *player) becomes(ok func(*discordtest.Message) bool) {
-	p.t.Helper()
 	p.shows(p.until(func(f discordtest.State) bool { m := f.Message(p.card); return m != nil && ok(m) }).Message(p.card))
 }
 
@@ -380,7 +369,6 @@ func first(list []*discordtest.Message, ok func(*discordtest.Message) bool) *dis
 
 // opened is the window that the last interaction opens.
 func (p *player) opened() *discordtest.Modal {
-	p.t.Helper()
 	return find(p.until(func(f discordtest.State) bool { return find(f, p.window.ID).Modal != nil }), p.window.ID).Modal
 }
 
@@ -409,11 +397,12 @@ func labels(m *discordtest.Message) string {
 
 // button is the ID of a card's button.
 func button(m *discordtest.Message, label string) string {
-	i := slices.IndexFunc(m.Buttons, func(b discordgo.Button) bool { return b.Label == label })
-	if i < 0 {
-		return ""
+	for _, b := range m.Buttons {
+		if b.Label == label {
+			return b.CustomID
+		}
 	}
-	return m.Buttons[i].CustomID
+	return ""
 }
 
 // menu is the ID of the card's menu with a choice.
@@ -448,10 +437,7 @@ func (p *player) named(id string) string {
 			return name
 		}
 	}
-	if id != "" && id == p.card {
-		return "the card"
-	}
-	return id
+	return cmp.Or(map[bool]string{true: "the card"}[id != "" && id == p.card], id)
 }
 
 // spoken is what the bot was asked, in words.
@@ -524,6 +510,10 @@ var givens = map[string]func(*player, string){
 			gives(func(o *Options) { o.LoginPending = func() bool { return true } })
 		case "no login":
 			gives(func(o *Options) { o.LoginPending = nil })
+		case "the token":
+			gives(func(o *Options) { o.Token = config.Secret(value) })
+		case "the owner":
+			gives(func(o *Options) { o.OwnerID = value })
 		case "pictures", "no font":
 			gives(func(o *Options) {
 				o.Draw = func(_ context.Context, name string) ([]byte, string, error) {
@@ -596,7 +586,6 @@ var givens = map[string]func(*player, string){
 
 // await waits until the bot is as expected.
 func (p *player) await(ok func(core.Snapshot) bool) (s core.Snapshot) {
-	p.t.Helper()
 	p.polls(func() bool { s = p.bot.Snapshot(); return ok(s) })
 	return s
 }
@@ -608,7 +597,6 @@ func play(lines ...string) string {
 
 // do carries out a command of the dashboard, which must succeed.
 func (p *player) do(c command.Value) {
-	p.t.Helper()
 	_, err := p.bot.Do(p.t.Context(), c)
 	testkit.Must(p.t, err)
 }
@@ -617,7 +605,6 @@ var png = []byte("\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR\x00\x00\x00\x01\x00\x00\x0
 
 // killed ends the bot as a power failure does: Discord hears nothing of it.
 func (p *player) killed() {
-	p.t.Helper()
 	var before file
 	_, err := p.dir.PeekJSON(stateFile, &before)
 	testkit.Must(p.t, err)
@@ -625,16 +612,6 @@ func (p *player) killed() {
 	p.stop()
 	lift()
 	testkit.Must(p.t, p.dir.WriteJSON(stateFile, before))
-}
-
-// made are the reminders whose file name contains a word.
-func (p *player) made(word string) (paths []string) {
-	for _, r := range p.bot.Index().Set().RemindersByTime() {
-		if strings.Contains(r.Path, word) {
-			paths = append(paths, r.Path)
-		}
-	}
-	return paths
 }
 
 // stub is a bot that notes what it is asked, and answers as it is told to.
@@ -688,7 +665,6 @@ func (b *stub) all() []command.Value {
 
 // asked is what the stub was asked, once there is so much of it.
 func (p *player) asked(n int) []command.Value {
-	p.t.Helper()
 	p.polls(func() bool { return len(p.ears.all()) >= n })
 	return p.ears.all()
 }

@@ -115,7 +115,6 @@ func TestAnEditThatWaitsIsACardThatShowsAndDecidesIt(t *testing.T) {
 
 // wants fails unless a card has all of the lines.
 func (p *player) wants(lines ...string) {
-	p.t.Helper()
 	for _, l := range lines {
 		if text := textOf(p.look()); !strings.Contains(text, l) {
 			p.t.Errorf("the card lacks %q:\n%s", l, text)

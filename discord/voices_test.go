@@ -159,7 +159,7 @@ func TestAVoiceMessageIsTranscribedOnceAndHoldsNothingUp(t *testing.T) {
 	tell(t,
 		story{"its server gets the recording with model and language, its words are shown and heard, and stay", `
 			given a transcriber: Buy *milk*⏎and bread @everyone ⇒ stub ⇒ speak ⇒ name voice
-			quotes > Buy *milk*⏎> and bread @everyone ⇒ is > Buy *milk*⏎> and bread @everyone
+			quotes > Buy *milk*⏎> and bread @everyone ⇒ logs 0 was not shown ⇒ is > Buy *milk*⏎> and bread @everyone
 			log asked /v1/audio/transcriptions tiny de json voice-message.ogg ` + fmt.Sprint(len(recording(t))) + ` <nil>
 			hears [voice message, 1 s]⏎Buy *milk*⏎and bread @everyone +voice-message.ogg
 			edit voice ⇒ me next ⇒ hears next`}, // Discord reports an edit of any message, as when it is pinned
