@@ -421,13 +421,6 @@ var acts = map[string]func(*player, string){
 		p.check(fails == (err != nil) && errors.Is(err, post.ErrUnknown) == (want == "unknown") && errors.Is(err, rest.ErrCannotDM) == (want == "shut out"), "%v", err)
 		p.posted, p.card = append(p.posted, id), string(id)
 	},
-	"card": func(p *player, arg string) { // that is posted: TITLE: BUTTON ACTION
-		title, b, _ := strings.Cut(arg, ": ")
-		label, action, _ := strings.Cut(b, " ")
-		id, err := p.d.Post(p.t.Context(), post.Post{Embed: &post.Embed{Title: title, Buttons: []post.Button{{Label: label, Action: action}}}})
-		testkit.Must(p.t, err)
-		p.shows(p.s.State().Message(string(id)))
-	},
 	"once": func(p *player, _ string) { p.check(len(slices.Compact(p.posted)) == 1, "posted are %v", p.posted) }, // all posts are one message
 	"rewrite": func(p *player, text string) {
 		testkit.Must(p.t, p.d.Edit(p.t.Context(), p.posted[0], post.Post{Text: text}))

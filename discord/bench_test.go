@@ -16,8 +16,7 @@ import (
 func BenchmarkABacklogOf1000Messages(b *testing.B) {
 	measures(b, "ms/backlog", func() (*player, string) {
 		p := newPlayer(b)
-		p.plays("given no contract ⇒ me ▸ say hello ⇒ and hello ⇒ stop ⇒ several 999 part # of the night, which had many parts of about this length")
-		p.plays("me ▸ say I have read all of it.")
+		p.plays("given no contract ⇒ me ▸ say hello ⇒ and hello ⇒ stop ⇒ several 999 part # of the night, which had many parts of about this length ⇒ me ▸ say I have read all of it.")
 		return p, "begin ⇒ and I have read all of it."
 	})
 }
@@ -35,9 +34,8 @@ func measures(b *testing.B, unit string, begin func() (*player, string)) {
 	b.ReportMetric(float64(took.Microseconds())/1000/float64(b.N), unit)
 }
 
-// BenchmarkTheFirstSentence measures how long a message of the user takes, from its arrival at the gateway, to the
-// message with the first sentence of its answer: at the pace that users have, with an engine that writes at once and
-// with one that writes as a model does.
+// BenchmarkTheFirstSentence measures how long a message of the user takes, at the pace that users have, from its arrival
+// at the gateway to the message with the first sentence of its answer.
 func BenchmarkTheFirstSentence(b *testing.B) {
 	for name, pace := range map[string]float64{"at once": 0, "as a model writes": 1} {
 		b.Run(name, func(b *testing.B) {
@@ -52,9 +50,8 @@ func BenchmarkTheFirstSentence(b *testing.B) {
 	}
 }
 
-// BenchmarkAnAnswerReachesTheOtherPlace measures how long an answer that is given in the dashboard
-// takes to the edit of its card, and one that is given on the phone to the snapshot, at the pace
-// that users have.
+// BenchmarkAnAnswerReachesTheOtherPlace measures, at the pace that users have, how long an answer given in the dashboard takes to the
+// edit of its card, and one given on the phone to the snapshot.
 func BenchmarkAnAnswerReachesTheOtherPlace(b *testing.B) {
 	for name, end := range map[string]string{"dashboard to card": "decide deny ⇒ buttons -", "phone to dashboard": "press Deny ⇒ now approvals=0"} {
 		b.Run(name, func(b *testing.B) {

@@ -165,6 +165,9 @@ func TestAnAnswerThatCannotBeShownIsGivenUpAndNobodyWaitsForIt(t *testing.T) {
 		d := quietly(t)
 		began, told := time.Now(), make(chan []post.MessageID, 1)
 		a := d.Answer(chat.AnswerOptions{})
+		if d.marks.typing(t.Context()); d.room.typed.Load() != 0 {
+			t.Error("it types beside the answer")
+		}
 		a.Append("hello")
 		a.End(false, func(ids []post.MessageID) { told <- ids })
 		if time.Since(began) != 0 {
@@ -185,6 +188,17 @@ func TestAnAnswerThatCannotBeShownIsGivenUpAndNobodyWaitsForIt(t *testing.T) {
 		}
 		<-told
 	})
+}
+
+// The user may react before Discord has confirmed the card.
+func TestAnEarlyReactionCountsIfItIsAmongTheNewest(t *testing.T) {
+	c := cards{list: map[string]*card{}}
+	for i := range keptEarly + 1 {
+		c.below(fmt.Sprint(i), "✅")
+	}
+	if gone, kept := c.show(new(card), "0"), c.show(new(card), "1"); gone != "" || kept != "✅" {
+		t.Errorf("%q, %q", gone, kept)
+	}
 }
 
 func TestTheStatusIsASentence(t *testing.T) {
@@ -289,7 +303,6 @@ func TestABurstLeavesNoMemoryBehind(t *testing.T) {
 		m := &discordgo.Message{ID: fmt.Sprint(1_000_000 + i), Content: strings.Repeat("words ", 50)}
 		d.inbox.Push(&discordgo.MessageCreate{Message: m})
 	}
-	full := heap()
 	var group sync.WaitGroup
 	group.Go(func() { _ = in.run(ctx) })
 	<-last
@@ -297,7 +310,6 @@ func TestABurstLeavesNoMemoryBehind(t *testing.T) {
 	group.Wait()
 	d.marks.pool.finish()
 	after := heap()
-	t.Logf("heap: %d KiB before, %d KiB with 10,000 waiting, %d KiB after", before>>10, full>>10, after>>10)
 	if after > before+1<<20 {
 		t.Errorf("%d KiB stay behind", (after-before)>>10)
 	}

@@ -15,7 +15,6 @@ func TestOnlyTheOwnerIsHeardAndOnlyInPrivate(t *testing.T) {
 		story{"what others write, and what is written elsewhere, does not reach the bot", `
 			stub ⇒ me first ⇒ stranger let me in ⇒ other ✅ ⇒ server on a server ⇒ stranger reacts ✅ ⇒ stranger /clear ⇒ bot not authorized. ⇒ private
 			answered 4 0 ⇒ me last ⇒ hears first ⇒ hears last`},
-		story{"a stranger's click is refused", `stub ⇒ card Card: Away act:dismiss:_ ⇒ stranger forges Away ⇒ and not authorized.`},
 		story{"a command on a server is refused", `stub ⇒ server /clear ⇒ and only in our direct messages.`},
 		story{"events that are no messages break nothing", `
 			stub ⇒ me first ⇒ dispatch MESSAGE_CREATE {} ⇒ dispatch MESSAGE_CREATE {"id":"","channel_id":"","author":null}
