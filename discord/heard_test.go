@@ -78,7 +78,7 @@ func TestNothingOfAConversationIsLostOrDoneTwice(t *testing.T) {
 	tell(t,
 		story{"pictures are seen, and other files saved, whatever type they declare; the end rings no more", `
 			upload ▸ say I see it. + cat.png text/plain PNG + notes.txt image/png just words ⇒ and I see it. ⇒ marks ✅ ⇒ chat you [1 image]
-			chat you downloads/notes.txt ⇒ chat you Discord ⇒ holds downloads/notes.txt just words ⇒ from here ⇒ stop ⇒ and going offline ⇒ only`}, // P12
+			chat you downloads/notes.txt ⇒ chat you Discord ⇒ holds downloads/notes.txt just words ⇒ from here ⇒ stop ⇒ exactly -# olli is going offline. ⇒ only`}, // P12
 		story{"a picture that cannot be shown is named to the user", `
 			upload ▸ say hm + cat.jpg - ` + "\xff\xd8\xff\xe0" + `broken
 			and cat.jpg was saved, but I cannot see it: it `},

@@ -176,7 +176,7 @@ func TestAVoiceMessageIsTranscribedOnceAndHoldsNothingUp(t *testing.T) {
 			start ⇒ quotes > water the plants ⇒ hears [voice message, 1 s]⏎water the plants +voice-message.ogg ⇒ said 1 water the plants`},
 		// D5: a transcriber that hangs kept what the user wrote waiting for 63 seconds.
 		story{"a transcriber that hangs does not hold up what the user writes", `
-			given a slow transcriber ⇒ stub ⇒ speak ⇒ name voice ⇒ me and buy milk
+			given a slow transcriber ⇒ stub ⇒ speak ⇒ name voice ⇒ begun ⇒ me and buy milk
 			hears [voice message, 1 s]⏎[its words are still being transcribed; they follow as a message] +voice-message.ogg ⇒ hears and buy milk ⇒ see voice
 			transcribes water the plants ⇒ hears [the words of the earlier voice message]⏎water the plants ⇒ quotes > water the plants ⇒ is > water the plants`})
 }
