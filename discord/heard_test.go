@@ -33,8 +33,8 @@ func TestOnlyTheOwnerIsHeardAndOnlyInPrivate(t *testing.T) {
 			post p1 x => shut out ⇒ outside unblock the bot ⇒ logs 1 the user cannot be reached in Discord ⇒ log Privacy Settings
 			stranger I am the owner ⇒ me hello ⇒ lift ⇒ hears hello ⇒ post p2 and now? ⇒ status ok up ⇒ outside -`},
 		story{"a code of a login never reaches the agent, the log or the user's eyes", `
-			given a login ⇒ stub login bad: error the code bad1#state is not right ⇒ me hello ⇒ me ␣␣good-1_x#state-2␣␣ ⇒ me bad1#state ⇒ me no code # at all
-			hears hello ⇒ hears login good-1_x#state-2 ⇒ hears login bad1#state ⇒ hears no code # at all ⇒ bot the login did not work ⇒ lacks bad1
+			given a login ⇒ stub login bad: error the code bad1#state is not right ⇒ me hello ⇒ me #7 ⇒ me ␣␣good-1_x#state-2␣␣ ⇒ me bad1#state ⇒ me no code # at all
+			hears hello ⇒ hears #7 ⇒ hears login good-1_x#state-2 ⇒ hears login bad1#state ⇒ hears no code # at all ⇒ bot the login did not work ⇒ lacks bad1
 			buttons Log in ⇒ logs 0 bad1 ⇒ stop ⇒ forget received ⇒ given no login ⇒ start ⇒ hears no code # at all`})
 }
 
