@@ -102,7 +102,10 @@ func TestACheckNamesWhatIsWrongAndTheNextStep(t *testing.T) {
 
 func TestNothingIsCheckedOrMadeWithoutATokenAnOwnersNumberOrOverAnOpenLine(t *testing.T) {
 	for _, o := range []CheckOptions{
-		{Token: "  "}, {Token: secret, API: "http://example.org/api"}, {Token: secret, OwnerID: "me"}, {Token: secret, OwnerID: "12 34"},
+		{Token: "  "},
+		{Token: secret, API: "http://example.org/api"},
+		{Token: secret, OwnerID: "me"},
+		{Token: secret, OwnerID: "12 34"},
 		{Token: secret, OwnerID: strings.Repeat("9", 21)},
 	} {
 		_, checked := Check(t.Context(), o)
