@@ -136,6 +136,24 @@ func TestAPostGivesUpAfterAMinuteWithoutNetwork(t *testing.T) {
 	})
 }
 
+func TestANoticeThatIsRepeatedWhileItWaitsIsOneUnlessItHasAButtonOfItsOwn(t *testing.T) {
+	q := &notices{room: quietly(t).room, wake: make(chan struct{}, 1)}
+	for _, key := range []string{"", "", "1", "2", ""} {
+		n := notice{text: "that is no number"}
+		if key != "" {
+			n.buttons = []post.Button{{Label: textCorrect, Action: post.FormAgain + ":" + key}}
+		}
+		q.put(n)
+	}
+	var waiting []int
+	for n, ok := q.next(time.Now()); ok; n, ok = q.next(time.Now()) {
+		waiting = append(waiting, len(n.buttons))
+	}
+	if !slices.Equal(waiting, []int{0, 1, 1}) {
+		t.Errorf("they wait with %v buttons", waiting)
+	}
+}
+
 func TestNoticesAreDroppedAfterTwoMinutesAndNobodyWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := quietly(t)

@@ -306,7 +306,7 @@ type notices struct {
 	list []notice
 }
 
-// put adds a notice unless it repeats the newest one. If there are too many the oldest is
+// put adds a notice, but for one without buttons that repeats the newest. If there are too many the oldest is
 // dropped.
 func (q *notices) put(n notice) {
 	n.text = strings.TrimSpace(n.text)
@@ -315,7 +315,7 @@ func (q *notices) put(n notice) {
 	}
 	n.at, n.nonce = time.Now(), q.room.mark.stamp(store.NewID()+store.NewID())
 	q.mu.Lock()
-	if last := len(q.list) - 1; last < 0 || q.list[last].text != n.text {
+	if last := len(q.list) - 1; last < 0 || q.list[last].text != n.text || len(n.buttons) > 0 {
 		if q.list = append(q.list, n); len(q.list) > maxNotices {
 			q.list = q.list[1:]
 		}
