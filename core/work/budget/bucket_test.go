@@ -88,11 +88,13 @@ func TestTheBucketPaysForWhatLeavesAndForNothingElse(t *testing.T) {
 		},
 		{"a part of a token pays for nothing", "refused, after 1m, ping", bucketOf(0.99, 5, 90), "0.00111 of 5, 1 in 90 min, today 1 and 0 critical, 1 reserved"},
 		{"nor does a muted bucket", "refused, after 24h, refused", bucketOf(0, 0, 1), "0 of 0, 1 in 1 min, today 0 and 0 critical, 0 reserved"},
+		{"without a token there is nothing to settle", "refused, left 0, stayed 0", bucketOf(0, 0, 1), "0 of 0, 1 in 1 min, today 0 and 0 critical, 0 reserved"},
 		{"critical ones are only counted", "critical, critical, critical, stayed 2", Default(morning), "5 of 5, 1 in 90 min, today 0 and 2 critical, 0 reserved"},
 		{"critical ones need no token", "critical, left 0", bucketOf(0, 0, 1), "0 of 0, 1 in 1 min, today 0 and 1 critical, 0 reserved"},
 		{"before new settings it refills at the old rate", "after 2h, set 2 10", bucketOf(1, 5, 60), "2 of 2, 1 in 10 min, today 0 and 0 critical, 0 reserved"},
 		{"undone, they give back what was cut off", "after 2h, set 2 10, undo", bucketOf(1, 5, 60), "3 of 5, 1 in 60 min, today 0 and 0 critical, 0 reserved"},
 		{"undone, a larger bucket loses what no longer fits", "set 5 90, after 24h, undo", bucketOf(2, 2, 90), "2 of 2, 1 in 90 min, today 0 and 0 critical, 0 reserved"},
+		{"a muted one is muted again", "set 5 90, after 24h, undo", bucketOf(0, 0, 90), "0 of 0, 1 in 90 min, today 0 and 0 critical, 0 reserved"},
 		{"another process is heard at once", "elsewhere 4, elsewhere 3, elsewhere 2", Default(morning), "2 of 2, 1 in 90 min, today 0 and 0 critical, 0 reserved"},
 	} {
 		if got := newPlace(t, string(c.begins.Encode())).plays(t, c.steps); got != c.ends {
@@ -149,7 +151,7 @@ func TestRefusedNumbersChangeNothing(t *testing.T) {
 	if _, _, err := p.bucket.Set(morning, nil, &zero); err == nil {
 		t.Error("refill 0 was taken")
 	}
-	for _, old := range []Settings{{-1, 90, 1}, {5, 0, 1}, {5, 90, -1}} {
+	for _, old := range []Settings{{-1, 90, 1}, {5, 0, 1}, {5, 90, -1}, {5, 90, math.NaN()}, {5, 90, math.Inf(1)}} {
 		if _, err := p.bucket.Restore(morning, old); err == nil {
 			t.Errorf("%+v was restored", old)
 		}

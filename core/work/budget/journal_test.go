@@ -54,6 +54,14 @@ func TestAPingIsOneLineWithItsFields(t *testing.T) {
 	}
 }
 
+func TestTheJournalHasTheBeginningOfALongText(t *testing.T) {
+	p := newPlace(t, "")
+	p.append(t, Ping{At: morning, Title: strings.Repeat("a", 300), Text: strings.Repeat("b", 300)})
+	if got := p.journal.Recent()[0]; got.Title != strings.Repeat("a", 199)+"…" || got.Text != strings.Repeat("b", maxPingText-1)+"…" {
+		t.Errorf("%+v", got)
+	}
+}
+
 func TestLinesThatAreNoPingsArePassedOver(t *testing.T) {
 	where := newPlace(t, "")
 	d, j := where.dir, where.journal
@@ -101,12 +109,13 @@ func TestALongJournalIsCutAndStillCounts(t *testing.T) {
 	}
 }
 
-// sent returns two tasks' pings: medication at 0 and 60, tea at 30, one refused at 40, one that makes no sound at 65.
+// sent returns two tasks' pings: medication at 0 and 60, tea at 30, one refused at 40, one that makes no sound at 65. An older one is answered.
 func sent() []Ping {
 	return []Ping{
+		{At: at(-500), ID: "d-1", Task: "done", Message: "m0", Answered: at(-490), How: Spoke},
 		{At: at(0), ID: "a-1", Task: "med", Message: "m1"},
 		{At: at(30), ID: "b-1", Task: "tea", Message: "m2"},
-		{At: at(40), Task: "tea", Refused: "no token left"},
+		{At: at(40), ID: "r-1", Task: "tea", Message: "m5", Refused: "no token left"},
 		{At: at(60), ID: "c-1", Task: "med", Message: "m3"},
 		{At: at(65), ID: "q-1", Task: "silent", Message: "m4", Quiet: true},
 		{At: at(60), Task: "old"}, // from an earlier version, without an id
@@ -127,6 +136,8 @@ func TestAMoveAnswersWhatItIsMeantFor(t *testing.T) {
 		"after exactly two hours they do":            {Move{At: at(180)}, "[c-1 message]"},
 		"what came before the ping is no answer":     {Move{At: at(-1)}, "[]"},
 		"a reply from before it is none either":      {Move{At: at(-1), To: "m1"}, "[]"},
+		"what is answered stays as it is":            {Move{At: at(70), To: "m0"}, "[]"},
+		"what was refused cannot be answered":        {Move{At: at(70), To: "m5"}, "[]"},
 	} {
 		got := []string{}
 		for _, p := range AnsweredBy(sent(), c.move) {

@@ -86,6 +86,9 @@ func TestImpossibleNumbersAreRepaired(t *testing.T) {
 	if got := bucketOf(-7, 3, 90).At(morning).Available; got != 0 {
 		t.Errorf("negative tokens: %v", got)
 	}
+	if got := (State{Capacity: 3, Available: 1, RefillRateMinutes: 90}).At(morning).Available; got != 1 {
+		t.Errorf("refilled since the year 1: %v", got)
+	}
 }
 
 func TestStatusReadsAsTheSeedShowsIt(t *testing.T) {

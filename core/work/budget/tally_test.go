@@ -149,14 +149,18 @@ func TestTheDayIsTheZonesOverAChangeOfTheClock(t *testing.T) {
 }
 
 func TestADamagedTallyIsKeptAsideAndCountsFromZero(t *testing.T) {
-	dir := storetest.Prepared(t)
-	storetest.Put(t, dir, tallyFile, `{"day": 7`)
-	tally := NewTally(dir, time.UTC, nil)
-	if got := tally.At(time.Now()).Quiet; got != 0 {
-		t.Errorf("%d", got)
+	p := newPlace(t, "")
+	if p.tally.At(time.Now()); p.logged.Len() > 0 {
+		t.Errorf("a tally that is not there yet is logged: %s", p.logged)
 	}
-	testkit.Must(t, leave(tally, 1))
-	if err := leave(tally, 1); err == nil {
+	storetest.Put(t, p.dir, tallyFile, `{"day": 7`)
+	for range 2 {
+		if got := p.tally.At(time.Now()).Quiet; got != 0 || strings.Count(p.logged.String(), "could not be read") != 1 {
+			t.Errorf("%d, log:\n%s", got, p.logged)
+		}
+	}
+	testkit.Must(t, leave(p.tally, 1))
+	if err := leave(p.tally, 1); err == nil {
 		t.Error("the limit does not hold after a damaged file")
 	}
 }
