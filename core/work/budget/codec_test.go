@@ -55,7 +55,7 @@ func TestWhatCannotBeReadGetsItsDefaultAndIsNamed(t *testing.T) {
 		{good(`"available": null`), []string{"available is null"}, func(*State) {}},
 		{good(`"available": 3`), nil, func(s *State) { s.Available = 3 }},
 		{good(`"refill_rate_minutes": 0`), []string{"refill_rate_minutes is 0"}, func(*State) {}},
-		{good(`"last_refill": "yesterday"`), []string{`last_refill is "yesterday", not a time such as 2026-11-23T08:30:00-08:00; using now`}, func(*State) {}},
+		{good(`"last_refill": "yesterday"`), []string{`last_refill is "yesterday", not a time such as 2026-11-23T08:30:00-08:00; using now` + "\n"}, func(*State) {}},
 		{good(`"last_refill": "` + strings.Repeat("x", 60) + `"`), []string{`last_refill is "` + strings.Repeat("x", 38) + "…, not"}, func(*State) {}},
 		{good(`"last_refill": "2026-11-23T16:00:00Z"`), nil, func(s *State) { s.LastRefill = morning.Add(-time.Hour) }},
 		{good(`"daily_used": -4`), []string{"daily_used is -4"}, func(*State) {}},
@@ -73,7 +73,7 @@ func TestWhatCannotBeReadGetsItsDefaultAndIsNamed(t *testing.T) {
 			continue
 		}
 		for i, name := range c.named {
-			if !strings.Contains(problems[i], name) {
+			if !strings.Contains(problems[i]+"\n", name) {
 				t.Errorf("%s: %q does not name %q", c.data, problems[i], name)
 			}
 		}

@@ -61,7 +61,7 @@ func TestTheUsersPricesCountAndBadLinesAreNamed(t *testing.T) {
 	text := strings.Join([]string{
 		"sonnet: 1 2 3 4 # mine", "", "# dollars for a million tokens: input output read written", "'my-model': [0, 0, 0, 0]",
 		"opus: 4 20", "haiku: 1 2 3 four", "fable: 1 -2 3 4", "sonnet: 5 5 5 5", "no colon here", "inf: 1 2 NaN 3", "\x1b[2J: 1 2 3 4",
-		"six: 1 2 3 4 5 6", "rich: 1 2 3 100000.5", "edge: 0 0 0 100000", "lost: 1 2 3 4 #5",
+		"six: 1 2 3 4 5 6", "rich: 1 2 3 100000.5", "edge: 0 0 0 100000", "lost: 1 2 3 4 #5", "wave~: 1 2 3 4",
 	}, "\n")
 	testkit.Must(t, d.KeepValid(PricesFile, []byte("opus: 9 9 9 9\nsonnet: 9 9 9 9")))
 	testkit.Must(t, d.Write(PricesFile, []byte(text)))
@@ -72,6 +72,9 @@ func TestTheUsersPricesCountAndBadLinesAreNamed(t *testing.T) {
 		if got, ok := p.Of(model); !ok || got != want {
 			t.Errorf("%s: %+v, want %+v", model, got, want)
 		}
+	}
+	if _, ok := p.Of("wave"); ok {
+		t.Error("a name loses more than its quotes")
 	}
 	var lines []int
 	for _, problem := range p.Problems() {

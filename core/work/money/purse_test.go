@@ -88,6 +88,7 @@ func TestWhatHasAUseOrACostIsBooked(t *testing.T) {
 	}{
 		"nothing was used":          {account: talk},
 		"a cost without a use":      {account: talk, charge: agent.Charge{Used: agent.Usage{CostUSD: 0.5}}, requests: 1, dollars: 0.5, purpose: Conversation},
+		"a cost without an end":     {account: talk, charge: agent.Charge{Used: agent.Usage{CostUSD: math.Inf(1)}}},
 		"what it used is not known": {account: talk, charge: agent.Charge{Unknown: true}, requests: 1, unknown: 1, purpose: Conversation},
 		"it broke off": {
 			account: talk, charge: agent.Charge{About: true, Used: agent.Usage{InputTokens: 1, CostUSD: 0.1}}, requests: 1, about: 1, dollars: 0.1, purpose: Conversation,
@@ -107,6 +108,9 @@ func TestWhatHasAUseOrACostIsBooked(t *testing.T) {
 			if got.Requests() != 2*c.requests || got.About() != 2*c.about || got.Unknown() != 2*c.unknown || !near(got.Dollars(), 2*c.dollars) ||
 				len(rows) != c.requests || len(rows) > 0 && rows[0].For != c.purpose {
 				t.Errorf("%s: %+v", name, rows)
+			}
+			if day := p.Today(noon); day.Requests() != got.Requests() || day.About() != got.About() || day.Unknown() != got.Unknown() || day.Dollars() != got.Dollars() {
+				t.Errorf("%s: the day has %+v, its rows %+v", name, day, got)
 			}
 		}
 		if _, err := os.Stat(d.Path(Ledger)); os.IsNotExist(err) != (c.requests == 0) {
@@ -244,6 +248,11 @@ func TestADamagedLedgerCountsWhatCanBeRead(t *testing.T) {
 	book(t, again, noon, "", agent.Usage{InputTokens: 1, CostUSD: 0.25})
 	if got := made(Options{Dir: d}).Today(noon); !near(got.Dollars(), 0.75) {
 		t.Errorf("after the next request: %+v", got)
+	}
+	testkit.Must(t, d.Write(Ledger, slices.Concat(data, []byte("[]\n"))))
+	logged.Reset()
+	if made(Options{Dir: d, Log: slog.New(slog.NewTextHandler(&logged, nil))}).Today(noon); !strings.Contains(logged.String(), "lines=1") {
+		t.Errorf("a single damaged line is not logged: %s", logged.String())
 	}
 }
 
