@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -139,8 +140,8 @@ func TestOurLeftoversAreToldFromOtherFiles(t *testing.T) {
 	testkit.Check(t, func(t *rapid.T) {
 		base := rapid.StringN(1, -1, 250).Draw(t, "base")
 		name := tempName(base)
-		if !IsTemp(name) || len(name) > 255 {
-			t.Fatalf("%q is not taken for ours", name)
+		if !IsTemp(name) || len(name) > 255 || !strings.HasPrefix(name, "."+base[:min(len(base), 200)]+".") {
+			t.Fatalf("%q is not taken for ours, of %q", name, base)
 		}
 		at := rapid.IntRange(len(name)-21, len(name)-1).Draw(t, "at")
 		for _, other := range []string{"x" + name, name + "x", name[:at] + "X" + name[at+1:]} {
@@ -165,12 +166,12 @@ func TestOldLeftoversAreRemovedAndNothingElse(t *testing.T) {
 		age  time.Duration
 		gone bool
 	}{
-		{"state/x.json" + asideMark + "1", asideFor - time.Second, false},
+		{"state/x.json" + asideMark + "1", asideFor - 1, false},
 		{"state/x.json" + asideMark + "2", asideFor, true},
 		{"state/x.json", 2 * asideFor, false},
 		{"notes" + asideMark + "1", 2 * asideFor, false},
 		{"state/" + temp, leftoverAge, true},
-		{"reminders/" + temp, leftoverAge - time.Second, false},
+		{"reminders/" + temp, leftoverAge - 1, false},
 		{"webhooks/" + temp, leftoverAge, true},
 		{"routines/" + temp, leftoverAge, true},
 		{"state/forks/" + temp, leftoverAge, true},

@@ -7,9 +7,11 @@ import (
 	"os"
 	"regexp"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"golang.org/x/sync/errgroup"
 	"pgregory.net/rapid"
 
 	"ollimbot/core/base/testkit"
@@ -77,6 +79,32 @@ func TestCorruptStateIsKeptAsideAndTheValueUntouched(t *testing.T) {
 				t.Errorf("at last: %v, %v, %d are kept", found, err, len(kept))
 			}
 		})
+	}
+}
+
+func TestOfManyWhoFindAFileCorruptOneSetsItAside(t *testing.T) {
+	for range 20 {
+		d := prepared(t)
+		put(t, d, "state/a.json", "{")
+		var aside atomic.Int64
+		var g errgroup.Group
+		for range 8 {
+			g.Go(func() error {
+				var v state
+				found, err := d.ReadJSON("state/a.json", &v)
+				if ce, ok := errors.AsType[*CorruptError](err); ok && ce.Kept != "" {
+					aside.Add(1)
+					err = nil
+				}
+				if found {
+					return errors.New("it was found")
+				}
+				return err
+			})
+		}
+		if err := g.Wait(); err != nil || aside.Load() != 1 {
+			t.Fatalf("%d have set it aside, %v", aside.Load(), err)
+		}
 	}
 }
 

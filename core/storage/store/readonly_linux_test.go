@@ -110,8 +110,11 @@ func TestWhatACrashCouldUndoIsAnError(t *testing.T) {
 		put(t, d, "sealed/"+rel, "x")
 	}
 	testkit.Must(t, os.Mkdir(d.Path("open"), 0o700))
-	testkit.Must(t, os.Chmod(d.Path("sealed"), 0o300))
-	t.Cleanup(func() { _ = os.Chmod(d.Path("sealed"), 0o700) }) // TempDir reports it
+	testkit.Must(t, os.Mkdir(d.Path(validFolder), 0o700))
+	for _, rel := range []string{"sealed", validFolder} {
+		testkit.Must(t, os.Chmod(d.Path(rel), 0o300))
+		t.Cleanup(func() { _ = os.Chmod(d.Path(rel), 0o700) }) // TempDir reports it
+	}
 	unprivileged(t, func() {
 		for name, err := range map[string]error{
 			"write": d.Write("sealed/a", nil), "append": d.Append("sealed/new", []byte("x")), "remove": d.Remove("sealed/a"),
@@ -122,6 +125,9 @@ func TestWhatACrashCouldUndoIsAnError(t *testing.T) {
 			}
 		}
 		if err := d.Append("sealed/c", []byte("x")); err != nil { // its name is already durable
+			t.Error(err)
+		}
+		if err := d.KeepValid("a.md", []byte("x")); err != nil { // it is kept again at the next start
 			t.Error(err)
 		}
 	})
