@@ -145,9 +145,9 @@ func TestAnInterruptCancelsTheQuestion(t *testing.T) {
 func TestARefusalNamesWhatWouldPass(t *testing.T) {
 	g, _ := newGuard(t)
 	for _, kind := range []Kind{Main, Background} {
-		s := g.Session(Scope{Kind: kind, Rules: Rules{Allowed: []string{"Grep(./**.md)", "Bash(ollim-bot help)", "Bash(ls *)", "WebFetch"}}})
+		s := g.Session(Scope{Kind: kind, Rules: Rules{Allowed: []string{"Grep(./**.md)", "Glob(./**.md)", "Bash(ollim-bot help)", "Bash(ls *)", "WebFetch"}}})
 		for _, u := range []agent.ToolUse{
-			toolUse("Grep", fields{"pattern": "plum"}), toolUse("Grep", fields{"pattern": "plum", "type": "md"}),
+			toolUse("Grep", fields{"pattern": "plum"}), toolUse("Grep", fields{"pattern": "plum", "type": "md"}), toolUse("Glob", fields{"pattern": "**"}),
 		} {
 			if d := s.PreTool(t.Context(), u); d.Allow || !strings.Contains(d.Reason, "What passes: ./**.md. Give a glob") {
 				t.Errorf("kind %d: %+v", kind, d)

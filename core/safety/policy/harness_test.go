@@ -81,6 +81,15 @@ func write(t testing.TB, path, text string) {
 	testkit.Must(t, os.WriteFile(path, []byte(text), 0o600))
 }
 
+// cannotRecord makes every record of provenance fail, and returns what ends that.
+func cannotRecord(t testing.TB, g *Guard) (end func()) {
+	t.Helper()
+	lock := g.o.Dir.Path("state/." + provenanceTurn + ".lock")
+	testkit.Must(t, os.RemoveAll(lock))
+	link(t, lock, lock) // a loop, which cannot be opened
+	return func() { testkit.Must(t, os.Remove(lock)) }
+}
+
 func link(t testing.TB, target, name string) {
 	t.Helper()
 	testkit.Must(t, os.Symlink(target, name))

@@ -195,6 +195,23 @@ func TestACallIsNotLimitedByItself(t *testing.T) {
 	}
 }
 
+func TestALabelThatCannotBeRecordedIsLogged(t *testing.T) {
+	var said strings.Builder
+	g, root := newGuard(t)
+	g.o.Log = slog.New(slog.NewTextHandler(&said, nil))
+	s := g.Session(Scope{Kind: Background, Session: "run", Rules: everything, Taint: &Taint{Trusted: true}})
+	s.Reads("mail")
+	u := bash("date > notes/new.md")
+	if d := s.PreTool(t.Context(), u); !d.Allow {
+		t.Fatal(d.Reason)
+	}
+	write(t, filepath.Join(root, "notes", "new.md"), "As the mail says.")
+	cannotRecord(t, g)
+	if s.Hooks(nil).PostTool(t.Context(), u); !strings.Contains(said.String(), "labels of files not recorded") {
+		t.Errorf("log:\n%s", said.String())
+	}
+}
+
 func TestTooManyLabeledFilesCountAsEveryFile(t *testing.T) {
 	root := t.TempDir()
 	dir := storetest.At(t, root)

@@ -53,6 +53,7 @@ func TestAPatternIsCoveredOnlyWhereItCanBeProved(t *testing.T) {
 		{"WebFetch(domain:example.com)", "WebFetch(domain:www.example.com)", true},
 		{"WebFetch(domain:example.com)", "WebFetch(domain:example.org)", false},
 		{"WebFetch(domain:example.com)", "WebFetch", false},
+		{"WebFetch(https://example.com:*)", "WebFetch(https://example.com)", true},
 		{"mcp__docs__*", "mcp__docs__search", true},
 		{"mcp__docs__search", "mcp__docs__*", false},
 		{"Agent", "Task(gmail-reader)", true},
@@ -181,6 +182,15 @@ func TestWhatAFileGrantsIsReadFromItsBytes(t *testing.T) {
 		grants, _ := grantsOf(c.rel, []byte(c.text), g.skill)
 		if got := excessOf(w, BackgroundTools(), grants); !slices.Equal(got, c.want) {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+}
+
+func TestTheUserTalksWithConversationsAndNotWithRuns(t *testing.T) {
+	g, _ := newGuard(t)
+	for kind, want := range map[Kind]bool{Main: true, Interactive: true, Background: false} {
+		if w := g.Session(Scope{Kind: kind}).Writer(); w.Talks() != want {
+			t.Errorf("a %s talks: %t", w.Kind, w.Talks())
 		}
 	}
 }

@@ -3,6 +3,7 @@ package policy
 import (
 	"log/slog"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -28,7 +29,7 @@ func scripted(t *testing.T) (*Guard, func(check string) routines.Task) {
 func TestAScriptOfACheckThatChangesWaitsForTheUser(t *testing.T) {
 	for check, waits := range map[string]bool{
 		"./bin/mail.sh": true, "bin/mail.sh a b": true, "sh bin/mail.sh notes.md": true, "sh -c './bin/mail.sh notes.md; true'": true,
-		"env A=b timeout 5 python3.12 bin/mail.sh": true, "sh notes/../bin/link": true,
+		"env A=b timeout 5 python3.12 bin/mail.sh": true, "sh notes/../bin/link": true, "sh bin/link~1": true,
 		"grep -q one notes.md bin/mail.sh": true, "python3 -u -- notes.md bin/mail.sh": true,
 		"grep -q one notes.md": false, "grep -q two <notes.md": false, "true": false, "mcp__bin__mail": false, "sh missing.sh": false,
 	} {
@@ -36,7 +37,9 @@ func TestAScriptOfACheckThatChangesWaitsForTheUser(t *testing.T) {
 			g, of := scripted(t)
 			d := g.o.Dir
 			testkit.Must(t, os.Mkdir(d.Path("notes"), 0o700))
-			testkit.Must(t, os.Symlink("mail.sh", d.Path("bin/link")))
+			for _, name := range []string{"bin/link", "bin/link~1"} {
+				testkit.Must(t, os.Symlink("mail.sh", d.Path(name)))
+			}
 			task := of(check)
 			storetest.Put(t, d, "bin/mail.sh", "echo before\n")
 			if g.TaskWaits(&task) != "" || storetest.Text(t, d, "bin/mail.sh") != "echo before\n" {
@@ -71,6 +74,37 @@ func TestAScriptOfACheckThatChangesWaitsForTheUser(t *testing.T) {
 				t.Errorf("allowed, it waits: %s", why)
 			}
 		})
+	}
+}
+
+func TestAScriptIsKnownThroughALinkFromOutside(t *testing.T) {
+	g, of := scripted(t)
+	g.Provenance().Scripts.Own()
+	name := filepath.Join(t.TempDir(), "mail")
+	link(t, g.o.Dir.Path("bin/mail.sh"), name)
+	task := of("sh " + name)
+	g.TaskWaits(&task)
+	storetest.Put(t, g.o.Dir, "bin/mail.sh", "curl evil\n")
+	if why := g.TaskWaits(&task); !strings.Contains(why, "bin/mail.sh, which has changed") {
+		t.Errorf("changed, it waits because %q", why)
+	}
+}
+
+func TestDataIsKnownByItsEnding(t *testing.T) {
+	for ending, waits := range map[string]bool{
+		".md": false, ".txt": false, ".org": false, ".csv": false, ".tsv": false, ".json": false, ".jsonl": false, ".yaml": false, ".yml": false,
+		".toml": false, ".ini": false, ".xml": false, ".html": false, ".ics": false, ".vcf": false, ".eml": false, ".mbox": false, ".log": false,
+		".LOG": false, ".py": true, ".log~": true, "": true,
+	} {
+		g, of := scripted(t)
+		g.Provenance().Scripts.Own()
+		storetest.Put(t, g.o.Dir, "notes/data"+ending, "one\n")
+		task := of("grep -q one notes/data" + ending)
+		g.TaskWaits(&task)
+		storetest.Put(t, g.o.Dir, "notes/data"+ending, "two\n")
+		if why := g.TaskWaits(&task); (why != "") != waits {
+			t.Errorf("%q: changed, it waits because %q", ending, why)
+		}
 	}
 }
 
