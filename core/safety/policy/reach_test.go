@@ -195,6 +195,20 @@ func TestACallIsNotLimitedByItself(t *testing.T) {
 	}
 }
 
+func TestALabeledFileThatWasMovedKeepsItsLabelAlsoWithoutDownloads(t *testing.T) {
+	g, root := newGuard(t)
+	s := g.Session(Scope{Kind: Background, Session: "run", Rules: everything, Taint: &Taint{Trusted: true}})
+	s.Reads("mail")
+	u := writing("notes/a.md", "As the mail says.")
+	if d := s.PreTool(t.Context(), u); !d.Allow {
+		t.Fatal(d.Reason)
+	}
+	write(t, filepath.Join(root, "routines", "moved.md"), "As the mail says.")
+	if got := g.reach.reads(g.tree.call(toolUse("Grep", fields{"pattern": "x", "path": "routines", "glob": "*.md"}))); got != "mail" {
+		t.Errorf("a search that finds it: %q", got)
+	}
+}
+
 func TestALabelThatCannotBeRecordedIsLogged(t *testing.T) {
 	var said strings.Builder
 	g, root := newGuard(t)

@@ -148,6 +148,12 @@ func TestAScriptThatComesLaterWaitsAndOneThatIsGoneDoesNot(t *testing.T) {
 	if g.TaskWaits(&task) == "" {
 		t.Error("a record that cannot be read lets everything run")
 	}
+	g, of = scripted(t)
+	task = of("sh bin/mail.sh")
+	storetest.Put(t, g.o.Dir, ChecksFile, "{")
+	if g.TaskWaits(&task) == "" {
+		t.Error("it lets everything run in a program that does not own the directory")
+	}
 }
 
 // A file that may be executed is a script whatever its name, and stays one when it loses its mode.
