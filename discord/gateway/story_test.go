@@ -302,6 +302,10 @@ func (s *server) given(o *Options, list string) {
 		case "started": // a session, that long ago
 			s.last = began.Add(-d)
 			o.LastStart = func() time.Time { return began.Add(-d) }
+		case "refuses":
+			s.refuse = refusal()
+		case "swallows":
+			s.refuse = errSwallowed
 		case "forgotten": // a session that the link does not know of
 			s.last = began
 		case "resets": // instead of ends of connections, each from another port
@@ -486,8 +490,8 @@ func TestALinkIsKeptOrWonBackAndEndsWhereItMust(t *testing.T) {
 		{"a panic of the listener ends Run with an error and not the program", []string{lost}, "ready; up 1s; panic; wait 2s; 1 connections"},
 
 		{"Run ends at once, when it is up", []string{"welcome"}, "wait 1h; 1 connections; cancel 2s; wait 1h; 1 connections; stopped"},
-		{"when it waits for a try", []string{""}, "refuse; wait 5m0.333s; cancel 0s; accept; wait 1h; 0 connections; stopped"},
-		{"when it dials", []string{""}, "swallow; wait 10s; cancel 0s; accept; wait 1h; 0 connections; stopped"},
+		{"when it waits for a try", []string{""}, "refuses| wait 5m0.333s; cancel 0s; accept; wait 1h; 0 connections; stopped"},
+		{"when it dials", []string{""}, "swallows| wait 10s; cancel 0s; accept; wait 1h; 0 connections; stopped"},
 		{"when it waits for a greeting", []string{""}, "wait 10s; cancel 0s; wait 1h; 1 connections; stopped"},
 		{"when it waits for admission", []string{"hello"}, "wait 10s; cancel 0s; wait 1h; 1 connections; stopped"},
 		{"when it is half let in", []string{in + ", typing"}, "wait 10s; cancel 0s; wait 1h; 1 connections; stopped"},
