@@ -16,6 +16,7 @@ import (
 	"ollimbot/core/brief/toolset"
 	"ollimbot/core/safety/policy"
 	"ollimbot/core/storage/config"
+	"ollimbot/core/storage/store/storetest"
 	"ollimbot/core/talk/post"
 	"ollimbot/core/talk/transcript"
 	"ollimbot/core/work/updates"
@@ -94,6 +95,23 @@ func TestATaskThatARunHasWrittenHasNoMoreRightsThanTheRun(t *testing.T) {
 			t.Errorf("in its turn the limit is %v, after it %+v", during, s.running.rights())
 		}
 	})
+}
+
+// Not in a bubble: the file system's time stamps are those of the machine.
+func TestATaskThatACommandWroteIsTheAgentsAtTheEndOfTheTurn(t *testing.T) {
+	s := newStage(t, nil)
+	testkit.Must(t, s.SetMode(t.Context(), policy.BypassPermissions))
+	defer s.running.allow(attended)()
+	guard, _ := s.Guard(policy.Main)
+	if d := guard.PreTool(t.Context(), agent.ToolUse{ID: "1", Name: "Bash", Input: []byte(`{"command":"./make-tasks"}`)}); !d.Allow {
+		t.Fatalf("the command was not allowed: %+v", d)
+	}
+	const rel, text = "routines/tea.md", "---\nid: \"abcd1234\"\ncron: \"0 8 * * *\"\n---\nTea.\n"
+	storetest.Put(t, s.dir, rel, text)
+	s.running.end()
+	if o, known := s.o.Guard.Provenance().Find(rel, routines.Digest([]byte(text))); !known || o.Writer.Kind != fromMain {
+		t.Errorf("known %v, written by %q", known, o.Writer.Kind)
+	}
 }
 
 func TestTheEndOfAForkTakesItsQuestionsBack(t *testing.T) {
