@@ -131,8 +131,12 @@ func TestOnlyAnOrdinaryFileOfFittingSizeIsAttached(t *testing.T) {
 	f, err := os.Create(large)
 	testkit.Must(t, err)
 	testkit.Must(t, errors.Join(f.Truncate(maxAttachment+1), f.Close()))
-	for _, path := range []string{large, "/dev/zero", t.TempDir(), filepath.Join(t.TempDir(), "gone\nline")} {
-		if _, err := s.Attach(path); err == nil || strings.ContainsAny(err.Error(), "\n") {
+	folder := t.TempDir()
+	for path, why := range map[string]string{
+		large: large + ": " + textTooLarge, "/dev/zero": "/dev/zero: " + textNotRegular, folder: folder + ": " + textNotRegular,
+		folder + "/gone\nline": folder + "/gone line: no such file or directory",
+	} {
+		if _, err := s.Attach(path); err == nil || err.Error() != "attach "+why {
 			t.Errorf("%q gives %v", path, err)
 		}
 	}
