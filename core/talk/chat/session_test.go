@@ -78,9 +78,16 @@ func TestAForkLearnsOfAnEditToo(t *testing.T) {
 		}
 		s.settle()
 		s.profile.User = strings.Repeat("A long life. ", 1_000)
-		s.say("in the fork")
-		if last := a.heard[len(a.heard)-1]; !strings.HasSuffix(last, "[profile] USER.md has changed: read it before you answer.") {
-			t.Errorf("heard %q", last)
+		learns := func(words string, want bool) {
+			s.say(words)
+			if last := a.heard[len(a.heard)-1]; strings.HasSuffix(last, "[profile] USER.md has changed: read it before you answer.") != want {
+				t.Errorf("heard %q", last)
+			}
 		}
+		learns("in the fork", true)
+		a.next(agent.Compacting{Done: true}, agent.Text{Delta: "fine"}, agent.Result{SessionID: a.session(1).ID()})
+		learns("long story", false)
+		learns("after the summary", true) // it has the old prompt
+		learns("again", false)
 	})
 }
