@@ -168,6 +168,16 @@ func TestTheLargestFileIsAttachedAndAPictureThatCannotBeShownIsSaved(t *testing.
 	}
 }
 
+func TestAPictureIsKnownByItsContentOrItsName(t *testing.T) {
+	for name, want := range map[string]bool{
+		"a.jpg": true, "a.jpeg": true, "a.PNG": true, "a.gif": true, "a.webp": true, "a.heic": true, "a.heif": true, "a.txt": false, "heif": false,
+	} {
+		if isPicture(name, []byte("words")) != want || !isPicture(name, []byte("GIF89a")) {
+			t.Errorf("%s counts as a picture: %v", name, !want)
+		}
+	}
+}
+
 func TestAPathMayStartAtHome(t *testing.T) {
 	t.Setenv("HOME", t.TempDir())
 	s := newStage(t, nil)

@@ -95,3 +95,18 @@ func TestATurnBehindAForkHasMainsMode(t *testing.T) {
 		}
 	})
 }
+
+func TestAForkIsRecordedWithTheFirstIDThatTheEngineReports(t *testing.T) {
+	var f interactive
+	for _, report := range []struct {
+		id    string
+		first bool
+	}{{"", false}, {"run-1", true}, {"run-1", false}, {"run-2", false}} {
+		if f.learn(report.id) != report.first {
+			t.Errorf("%q counts as the first: %v", report.id, !report.first)
+		}
+	}
+	if f.sessionID() != "run-1" {
+		t.Errorf("it is %q", f.sessionID())
+	}
+}
