@@ -230,6 +230,13 @@ func TestANewConversationForgetsWhatWasAlwaysAllowed(t *testing.T) {
 	})
 }
 
+func TestAYesWithoutAQuestionIsAMessage(t *testing.T) {
+	acted(t, func(s *stage, a *actor) {
+		s.say("yes")
+		equal(t, "told", a.told(), []string{"yes"})
+	})
+}
+
 func TestAYesFromBeforeTheQuestionAnswersNothing(t *testing.T) {
 	live(t, func(s *stage) {
 		testkit.Must(t, s.SetMode(t.Context(), policy.Ask))
