@@ -165,19 +165,27 @@ func TestWhatCannotBeReadIsNeitherDeliveredNorWrittenOver(t *testing.T) {
 		d.Keys = []string{"a"}
 		loop := filepath.Join(t.TempDir(), "loop")
 		testkit.Must(t, errors.Join(os.Symlink(loop, loop), os.MkdirAll(p.dir.Path("state"), 0o700), os.Symlink(loop, p.dir.Path(name)))) // also for root
-		for what, do := range map[string]func() error{
-			"append": func() error { return p.queue.Append(morning(), "one") },
-			"append once": func() error {
+		for _, c := range []struct {
+			what string // the beginning of the error
+			at   string // the only file that has to be read; empty means both
+			do   func() error
+		}{
+			{"keep an update: ", "", func() error { return p.queue.Append(morning(), "one") }},
+			{"keep an update: ", "", func() error {
 				return p.queue.AppendOnce(morning(), "one", Source{}, "", func() { t.Errorf("%s is unreadable, and the update is said to be kept", name) })
-			},
-			"claim":  func() error { _, err := p.queue.Claim(func([]Update) Delivery { return d }); return err },
-			"settle": func() error { return p.queue.Settle(d, true) },
+			}},
+			{"replace an update: ", "", func() error { return p.queue.Replace(morning(), "x", func(bool) string { return "one" }) }},
+			{"discard an update: ", "", func() error { _, err := p.queue.Discard("a"); return err }},
+			{"restore an update: ", "", func() error { return p.queue.Restore(&Discarded{}) }},
+			{"claim the pending updates: ", "", func() error { _, err := p.queue.Claim(func([]Update) Delivery { return d }); return err }},
+			{"settle a delivery: ", file, func() error { return p.queue.Settle(d, true) }},
+			{"", deliveryFile, func() error { _, _, _, err := p.queue.Unsettled(); return err }},
 		} {
-			if what == "settle" && name == deliveryFile {
-				continue // nothing has to be read for that
+			if c.at != "" && c.at != name {
+				continue
 			}
-			if err := do(); err == nil || errors.Is(err, ErrUnsettled) && name == file {
-				t.Errorf("%s with an unreadable %s: %v", what, name, err)
+			if err := c.do(); err == nil || !strings.HasPrefix(err.Error(), c.what) || errors.Is(err, ErrUnsettled) && name == file {
+				t.Errorf("%swith an unreadable %s: %v", c.what, name, err)
 			}
 		}
 	}
