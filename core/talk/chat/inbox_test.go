@@ -195,6 +195,9 @@ func TestAFullQueueGivesTheMessageBack(t *testing.T) {
 				t.Errorf("done: %v", err)
 			}
 		}
+		if err := s.EnterFork(""); err == nil || err.Error() != textTooManyMessages {
+			t.Errorf("a fork: %v", err)
+		}
 		release()
 		synctest.Wait()
 		s.say("now")
@@ -385,6 +388,11 @@ func TestAnAddressThatEndsALoginIsNoMessage(t *testing.T) {
 		s.take(command.Receive{From: "Phone", Key: "2000", Text: "http://localhost/?code=4", Files: []command.File{{Name: "a.txt"}}})
 		s.settle()
 		equal(t, "with a file", a.told(), []string{"http://localhost/?code=4\n[attached file: downloads/a.txt]"})
+		mend := s.jam(unansweredLock)
+		if _, err := s.Receive(t.Context(), command.Receive{From: "Phone", Key: "3000", Text: "http://localhost/?code=5"}); err == nil {
+			t.Error("it is received, and would arrive again")
+		}
+		mend()
 	})
 }
 

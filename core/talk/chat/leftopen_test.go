@@ -117,3 +117,16 @@ func TestAForkThatCannotBeRecordedIsOpen(t *testing.T) {
 		synctest.Wait()
 	})
 }
+
+func TestAForkThatCannotBeLoggedIsReported(t *testing.T) {
+	acted(t, func(s *stage, _ *actor) {
+		s.troubles = []string{"the open fork was not recorded"}
+		mend := s.jam("sessions")
+		testkit.Must(t, s.EnterFork("taxes"))
+		synctest.Wait()
+		if !s.noted(textTurnFailed + ": save the session id: ") {
+			t.Errorf("notes %q", s.phone.notes)
+		}
+		mend()
+	})
+}
