@@ -389,7 +389,7 @@ func TestAnAddressThatEndsALoginIsNoMessage(t *testing.T) {
 		s.settle()
 		equal(t, "with a file", a.told(), []string{"http://localhost/?code=4\n[attached file: downloads/a.txt]"})
 		mend := s.jam(unansweredLock)
-		if _, err := s.Receive(t.Context(), command.Receive{From: "Phone", Key: "3000", Text: "http://localhost/?code=5"}); err == nil {
+		if _, err := s.Receive(s.t.Context(), command.Receive{From: "Phone", Key: "3000", Text: "http://localhost/?code=5"}); err == nil {
 			t.Error("it is received, and would arrive again")
 		}
 		mend()

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"ollimbot/core/agent"
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/brief/prompt"
 	"ollimbot/core/safety/policy"
 )
@@ -59,6 +60,13 @@ func TestAnEditOfTheProfileReachesTheOpenConversationOnce(t *testing.T) {
 		s.say("after the summary")
 		if !strings.Contains(last(), "+Likes plums.") {
 			t.Errorf("after a compaction the old prompt counts: %q", last())
+		}
+		a.next(agent.Compacting{Done: true}, agent.Result{SessionID: "m"})
+		_, _, _, err := s.Command(s.t.Context(), agent.Message{Text: "/compact"})
+		testkit.Must(t, err)
+		s.say("after the command")
+		if !strings.Contains(last(), "+Likes plums.") {
+			t.Errorf("after a compaction by command the old prompt counts: %q", last())
 		}
 		s.profile.Identity = ""
 		a.next(errors.New("the process has ended"))
