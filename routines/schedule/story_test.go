@@ -14,7 +14,8 @@ func TestARoutineFiresAtItsTimes(t *testing.T) {
 			"00:05:10 a of 00:05", "", "00:05 a done",
 		},
 		{
-			"unless its previous run has not ended, which is noted once per run", "a */5 * * * *", "work 12m, start, runs a, sleep 20m",
+			"unless its previous run has not ended, which is noted once per run", "a */5 * * * *",
+			"work 12m, start, runs a, sleep 6m, mark, sleep 5m, woken, sleep 9m",
 			"00:00 a, 00:15 a", running + ` / Skipped routine "water" (was due 00:20): its previous run has not ended`,
 			"00:00 a done, 00:05 a skipped, 00:10 a skipped, 00:15 a running, 00:20 a skipped",
 		},

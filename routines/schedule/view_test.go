@@ -146,7 +146,7 @@ func TestTheOutcomeOfAFireIsKnownByItsTime(t *testing.T) {
 	ago := func(minutes int) time.Time { return now.Add(-time.Duration(minutes) * time.Minute) }
 	e := &routineEntry{Seen: ago(20), LastFire: ago(15), Outcome: outcomeFailed, Passed: ago(12), Why: outcomeHeld, After: ago(10)}
 	old := &routineEntry{Seen: ago(30), LastFire: ago(30), Passed: ago(30), After: ago(30)}
-	r := record{Routines: map[string]*routineEntry{"a": e, "old": old}, Reminders: map[string]time.Time{"runs": ago(1)}}
+	r := record{Routines: map[string]*routineEntry{"a": e, "old": old}, Reminders: map[string]time.Time{"runs": ago(1)}, Ahead: map[string]*aheadEntry{"runs": {Running: ago(1)}}}
 	recent, all := r.outcomesSince(now, ago(30)), r.outcomesSince(now, time.Time{})
 	for _, c := range []struct {
 		k    *outcomes
@@ -172,6 +172,14 @@ func TestTheOutcomeOfAFireIsKnownByItsTime(t *testing.T) {
 		if got, before := c.k.routine(c.id, c.at); got != c.want || c.k != nil && c.id == "a" && !before.Equal(e.LastFire) {
 			t.Errorf("%s at %v: %q, run before at %v, want %q", c.id, c.at, got, before, c.want)
 		}
+	}
+	for at, want := range map[time.Time]outcome{ago(5): outcomeDone, ago(1): outcomeRunning, now: outcomeDone, now.Add(1): outcomeUnknown} {
+		if got, none := recent.early("runs", at), (*outcomes)(nil).early("runs", at); got != want || none != outcomeUnknown {
+			t.Errorf("ahead at %v: %q, without a record %q", at, got, none)
+		}
+	}
+	if got := recent.early("waits", now); got != outcomeNone {
+		t.Errorf("ahead of a reminder that was never seen: %q", got)
 	}
 	for id, want := range map[string]outcome{"runs": outcomeRunning, "waits": outcomeOverdue} {
 		if got := recent.reminder(id, now); got != want {
