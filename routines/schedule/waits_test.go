@@ -79,3 +79,12 @@ func TestATaskThatWaitsFiresForNobodyAndOwesNothing(t *testing.T) {
 		})
 	}
 }
+
+func TestASnoozeOwesNothingUpToTheSecondBeforeItsEnd(t *testing.T) {
+	end := time.Date(2026, 3, 10, 9, 0, 0, 0, time.UTC)
+	for late, want := range map[time.Duration]time.Duration{0: -time.Second, 300 * time.Millisecond: -time.Second, time.Second: 0, 2 * time.Second: time.Second} {
+		if got := (Hold{Until: end.Add(late)}).after(); !got.Equal(end.Add(want)) {
+			t.Errorf("with an end %v later it is %v", late, got)
+		}
+	}
+}
