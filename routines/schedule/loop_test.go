@@ -189,10 +189,12 @@ func TestARoutineLeavesOutTheDaysOfACalendar(t *testing.T) {
 		n.play("a 0 9 * * *; skip: 5 Jan, off.ics", "start, sleep 4d1h")
 		n.put("off.ics", strings.Replace(calendar, "20000102", "20000107", 1))
 		n.put("off.ics", strings.NewReplacer("20000102", "20000107", "20000104", "20000108").Replace(calendar))
-		n.play("", "sleep 4d")
+		n.play("", "sleep 4d7h58m30s")
+		n.put("off.ics", strings.NewReplacer("20000102", "20000109", "20000104", "20000110").Replace(calendar))
+		n.play("", "sleep 16h")
 		n.want("09:00 a, 04 09:00 a, 06 09:00 a, 08 09:00 a")
 		n.play("", "remove off.ics, sleep 1d")
-		n.wantText("account", "…09 09:00 a done …off.ics is not in the data directory…", n.told())
+		n.wantText("account", "…10 09:00 a done …off.ics is not in the data directory…", n.told())
 		found := false
 		for _, p := range n.loop.Set().Problems {
 			found = found || p.Severity == routines.Warning && strings.Contains(p.Message, "off.ics is not in the data directory")
