@@ -46,6 +46,11 @@ func TestARoutineFiresAtItsTimes(t *testing.T) {
 			"00:30 a", "", "",
 		},
 		{
+			"but was not held while it was away", "a */10 * * * *",
+			"judge it may use Bash, start, sleep 15m, drop a, sleep 1h, judge, edit a */10 * * * *, sleep 6m",
+			"01:20 a", "", "00:00 a held needs your approval, 00:10 a held needs your approval, 01:20 a done",
+		},
+		{
 			"of the file that was first, over a restart", "water/a 5 * * * *", "start, edit copy/a 7 * * * *, sleep 2s, start, sleep 10m, file a routines/water.md",
 			"00:05 a", twice + " / " + twice, "",
 		},
