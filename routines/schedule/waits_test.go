@@ -88,3 +88,20 @@ func TestASnoozeOwesNothingUpToTheSecondBeforeItsEnd(t *testing.T) {
 		}
 	}
 }
+
+func TestMoneyThatHasComeIsSeenInTheSameMinute(t *testing.T) {
+	r := newRoom(t)
+	r.put("routines/a.md", routineText(idA, "5 * * * *", "water"))
+	now := time.Date(2026, 3, 10, 9, 0, 0, 0, time.UTC)
+	p := &purse{until: now.Add(time.Hour)}
+	s := made(Options{Dir: r.dir, Purse: p})
+	s.index.Scan()
+	if v := s.View(now); len(v.Entries) == 0 || !v.Entries[0].Money {
+		t.Errorf("without money: %+v", v.Entries)
+	}
+	p.fill(time.Time{})
+	s.MoneyChanged()
+	if v := s.View(now); len(v.Entries) == 0 || v.Entries[0].Money {
+		t.Errorf("with money: %+v", v.Entries)
+	}
+}
