@@ -275,6 +275,8 @@ func TestEveryChangeOfATaskIsInForceAtOnceAndCommitted(t *testing.T) {
 		if _, err := n.loop.Restore(idA); err != nil || !inForce(idA) {
 			t.Errorf("not restored: %v", err)
 		}
+		_, err = n.loop.Revert(a.Task, a.Digest, []byte(routineText(idA, "5 * * * *", "water less")))
+		testkit.Must(t, err)
 		rel, found, err := n.loop.Remove(routines.KindReminder, idB)
 		if rel != b.Path || !found || err != nil || inForce(idB) {
 			t.Errorf("removed %s, %v, %v", rel, found, err)
@@ -283,7 +285,7 @@ func TestEveryChangeOfATaskIsInForceAtOnceAndCommitted(t *testing.T) {
 			t.Errorf("an unknown task was removed: %v, %v", found, err)
 		}
 		n.play("", "fire a, sleep 1s")
-		want := []string{a.Path + ": add routine a", b.Path + ": add reminder b", a.Path + ": remove routine a", a.Path + ": restore routine a", b.Path + ": remove reminder b"}
+		want := []string{a.Path + ": add routine a", b.Path + ": add reminder b", a.Path + ": remove routine a", a.Path + ": restore routine a", a.Path + ": change routine a", b.Path + ": remove reminder b"}
 		if diff := cmp.Diff(want, n.commits); diff != "" {
 			t.Errorf("committed (-want +got):\n%s", diff)
 		}
