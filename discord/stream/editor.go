@@ -240,8 +240,8 @@ func (e *editor) settled(id post.MessageID) {
 // drop removes the messages from the i-th on.
 func (e *editor) drop(i int) {
 	for _, s := range e.slots[i:] {
+		e.settled(s.id)
 		if s.id != "" {
-			e.settled(s.id)
 			e.doomed = append(e.doomed, s.id)
 		}
 	}
