@@ -37,25 +37,19 @@ func TestPlainModeDoesWhatItsStoriesSay(t *testing.T) {
 	files, err := filepath.Glob("testdata/stories/*.txt")
 	testkit.Must(t, err)
 	for _, name := range files {
-		data, err := os.ReadFile(name)
-		testkit.Must(t, err)
-		var all strings.Builder
-		for part := range strings.SplitSeq(strings.TrimPrefix(string(data), "== "), "\n== ") {
-			title, steps, _ := strings.Cut(part, "\n")
-			t.Run(title, func(t *testing.T) {
-				synctest.Test(t, func(t *testing.T) {
-					n := &teller{t: t, bot: newBot(), dir: t.TempDir()}
-					for line := range strings.Lines(steps) {
-						n.step(strings.TrimSpace(line), line[0])
-					}
-					if n.stage != nil {
-						n.close()
-					}
-					fmt.Fprintf(&all, "== %s\n%s\n", title, n.out.String())
-				})
+		goldentest.Stories(t, strings.TrimPrefix(name, "testdata/"), func(t *testing.T, story string) (got string) {
+			synctest.Test(t, func(t *testing.T) {
+				n := &teller{t: t, bot: newBot(), dir: t.TempDir()}
+				for line := range strings.Lines(story) {
+					n.step(strings.TrimSpace(line), line[0])
+				}
+				if n.stage != nil {
+					n.close()
+				}
+				got = n.out.String()
 			})
-		}
-		goldentest.Compare(t, strings.TrimPrefix(name, "testdata/"), strings.TrimSpace(all.String())+"\n")
+			return got
+		})
 	}
 }
 

@@ -6,7 +6,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"flag"
 	"fmt"
 	"iter"
 	"log/slog"
@@ -23,46 +22,27 @@ import (
 	"testing/synctest"
 	"time"
 
-	gocmp "github.com/google/go-cmp/cmp"
-
 	"ollimbot/core/agent"
 	"ollimbot/core/agent/claude/process"
 	"ollimbot/core/agent/claude/sessionfile"
+	"ollimbot/core/base/goldentest"
 	"ollimbot/core/base/testkit"
 )
-
-var update = flag.Bool("update", false, "write what the stories come to")
 
 // stories plays a file of testdata/stories. A line with ">" is what the bot does or what a played command prints; the
 // lines below it are all that comes of it: for the readers of turns, the command, the bot's callbacks, its books, its
 // log and its status.
 func stories(t *testing.T, file string, tell func(*testing.T, []string) string) {
 	t.Helper()
-	name := filepath.Join("testdata", "stories", file+".txt")
-	data, err := os.ReadFile(name)
-	testkit.Must(t, err)
-	var all strings.Builder
-	for part := range strings.SplitSeq(strings.TrimPrefix(string(data), "== "), "\n== ") {
-		title, want, _ := strings.Cut(part, "\n")
-		want = strings.TrimSpace(want)
+	goldentest.Stories(t, filepath.Join("stories", file+".txt"), func(t *testing.T, story string) string {
 		var steps []string
-		for line := range strings.Lines(want) {
+		for line := range strings.Lines(story) {
 			if strings.HasPrefix(line, ">") || strings.HasPrefix(line, "#") {
 				steps = append(steps, strings.TrimSpace(line))
 			}
 		}
-		got := want
-		t.Run(title, func(t *testing.T) {
-			got = tell(t, steps)
-			if diff := gocmp.Diff(want, got); diff != "" && !*update {
-				t.Errorf("(-want +got)\n%s", diff)
-			}
-		})
-		fmt.Fprintf(&all, "== %s\n%s\n\n", title, got)
-	}
-	if *update {
-		testkit.Must(t, os.WriteFile(name, []byte(strings.TrimSpace(all.String())+"\n"), 0o600))
-	}
+		return tell(t, steps)
+	})
 }
 
 func TestWhoseATurnIs(t *testing.T)                                { stories(t, "turns", tell) }

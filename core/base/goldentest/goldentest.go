@@ -38,6 +38,35 @@ func Compare(t testing.TB, name, got string) {
 	}
 }
 
+// Stories plays the stories of a file in testdata, each in a subtest: a line "== TITLE" and its text. play plays a text and returns
+// it with what came of it, which has to be the same but for white space around it, or with -update replaces it.
+func Stories(t *testing.T, name string, play func(t *testing.T, story string) (got string)) {
+	t.Helper()
+	path := filepath.Join("testdata", name)
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []string
+	for part := range strings.SplitSeq(strings.TrimPrefix(string(data), "== "), "\n== ") {
+		title, want, _ := strings.Cut(part, "\n")
+		want = strings.TrimSpace(want)
+		got := want
+		t.Run(title, func(t *testing.T) {
+			got = strings.TrimSpace(play(t, want))
+			if diff := cmp.Diff(want, got); diff != "" && !*Update {
+				t.Errorf("%s (-want +got); if it is meant, run with -update:\n%s", path, diff)
+			}
+		})
+		all = append(all, "== "+title+"\n"+got+"\n")
+	}
+	if *Update {
+		if err := os.WriteFile(path, []byte(strings.Join(all, "\n")), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 // ComparePart compares the part of a page between two texts, each found once, with a test's output. It returns the page.
 func ComparePart(t testing.TB, path, head, foot, want string) (page string) {
 	t.Helper()

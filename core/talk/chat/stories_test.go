@@ -4,10 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"flag"
 	"fmt"
 	"maps"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -17,9 +15,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"ollimbot/core/agent"
+	"ollimbot/core/base/goldentest"
 	"ollimbot/core/base/testkit"
 	"ollimbot/core/command"
 	"ollimbot/core/safety/audit"
@@ -31,31 +28,13 @@ import (
 	"ollimbot/core/work/updates"
 )
 
-var update = flag.Bool("update", false, "write what the stories come to")
-
 // Each file of testdata/stories has several stories. A line with ">" is what somebody does; the lines below it are all
 // that this changes for the model, the chat, the phone, the purse and the disk.
 func TestTheConversationIsAsItsStoriesSay(t *testing.T) {
 	files, err := filepath.Glob("testdata/stories/*.txt")
 	testkit.Must(t, err)
 	for _, name := range files {
-		data, err := os.ReadFile(name)
-		testkit.Must(t, err)
-		var all strings.Builder
-		for part := range strings.SplitSeq(strings.TrimPrefix(string(data), "== "), "\n== ") {
-			title, want, _ := strings.Cut(part, "\n")
-			got := strings.TrimSpace(want)
-			t.Run(title, func(t *testing.T) {
-				got = tell(t, want)
-				if diff := cmp.Diff(strings.TrimSpace(want), got); diff != "" && !*update {
-					t.Errorf("(-want +got)\n%s", diff)
-				}
-			})
-			fmt.Fprintf(&all, "== %s\n%s\n\n", title, got)
-		}
-		if *update {
-			testkit.Must(t, os.WriteFile(name, []byte(strings.TrimSpace(all.String())+"\n"), 0o600))
-		}
+		goldentest.Stories(t, strings.TrimPrefix(name, "testdata/"), tell)
 	}
 }
 

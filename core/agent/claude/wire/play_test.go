@@ -5,11 +5,9 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"log/slog"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -20,12 +18,9 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/google/go-cmp/cmp"
-
+	"ollimbot/core/base/goldentest"
 	"ollimbot/core/base/testkit"
 )
-
-var update = flag.Bool("update", false, "write what the stories come to")
 
 // stage is a connection, the command at the other ends of its pipes, and notes of all that happens.
 type stage struct {
@@ -287,21 +282,5 @@ func tell(t *testing.T, story string) (got string) {
 // stories plays a file of testdata/stories. A line with ">" is a step; the lines below it are all that comes of it.
 func stories(t *testing.T, file string) {
 	t.Helper()
-	name := filepath.Join("testdata", "stories", file+".txt")
-	data, err := os.ReadFile(name)
-	testkit.Must(t, err)
-	var all strings.Builder
-	for part := range strings.SplitSeq(strings.TrimPrefix(string(data), "== "), "\n== ") {
-		title, want, _ := strings.Cut(strings.TrimSpace(part), "\n")
-		t.Run(title, func(t *testing.T) {
-			got := tell(t, want)
-			if diff := cmp.Diff(want, got); diff != "" && !*update {
-				t.Errorf("(-want +got)\n%s", diff)
-			}
-			fmt.Fprintf(&all, "== %s\n%s\n\n", title, got)
-		})
-	}
-	if *update {
-		testkit.Must(t, os.WriteFile(name, []byte(strings.TrimSpace(all.String())+"\n"), 0o600))
-	}
+	goldentest.Stories(t, filepath.Join("stories", file+".txt"), tell)
 }
