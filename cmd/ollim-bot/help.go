@@ -33,7 +33,6 @@ type helpCmd struct {
 var movedPages = map[string]string{
 	"conversation-commands": "cli",
 	"dependencies":          "contributing/dependencies",
-	"discord-rules":         "contributing/discord-rules",
 	"discord-tutorial":      "discord",
 	"git-and-crashes":       "data-directory",
 	"glossary":              "how-it-works",
