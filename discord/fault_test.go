@@ -183,6 +183,8 @@ func TestAnAnswerThatCannotBeShownIsGivenUpAndNobodyWaitsForIt(t *testing.T) {
 		d := quietly(t)
 		began, told := time.Now(), make(chan []post.MessageID, 1)
 		a := d.Answer(chat.AnswerOptions{})
+		synctest.Wait() // until it has tried to type
+		d.room.typed.Store(0)
 		if d.marks.typing(t.Context()); d.room.typed.Load() != 0 {
 			t.Error("it types beside the answer")
 		}
