@@ -207,16 +207,13 @@ func (c *restoreCmd) Run(p *process, at console.DataDir) error {
 		}), "nothing was removed within the last day")...)
 	}
 	things := console.Each(removed, func(r routines.Removed) command.Thing { return command.Thing{ID: r.ID, Title: r.Title()} })
-	if found := command.Pick(things, command.Thing.Itself, id); len(found) > 0 {
-		one, err := command.PickOne("removed task", things, id, true)
-		if err != nil {
-			return err
-		}
-		id = one.ID
+	one, err := command.PickOrText("removed task", things, id, true)
+	if err != nil {
+		return err
 	}
-	t, err := routines.RestoreTask(at.Dir, at.Now, id)
+	t, err := routines.RestoreTask(at.Dir, at.Now, one.ID)
 	if errors.Is(err, routines.ErrNotRemoved) {
-		return fmt.Errorf("%s: %w; run `ollim-bot restore` to list the removed tasks", clean.Line(id), err)
+		return fmt.Errorf("%s: %w; run `ollim-bot restore` to list the removed tasks", clean.Line(one.ID), err)
 	}
 	if err != nil {
 		return err

@@ -494,10 +494,11 @@ func (f taskFiles) named(kind routines.Kind, text string) (id string, inForce ro
 			things = append(things, command.Thing{ID: t.ID, Title: t.Title()})
 		}
 	}
-	found, err := command.PickOne(string(cmp.Or(kind, "task")), things, text, false)
-	if err != nil && len(command.Pick(things, command.Thing.Itself, text)) == 0 && routines.ValidID(text) && !strings.Contains(text, " ") {
-		return text, inForce, nil
+	pick := command.PickOne
+	if routines.ValidID(text) && !strings.Contains(text, " ") {
+		pick = command.PickOrText
 	}
+	found, err := pick(string(cmp.Or(kind, "task")), things, text, false)
 	inForce, _ = set.Find(found.ID)
 	return found.ID, inForce, err
 }

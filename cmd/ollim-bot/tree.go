@@ -228,8 +228,6 @@ func (p *process) line(bot *core.Bot, c command.Command, rest string) error {
 // knows best why it is none.
 func (p *process) find(bot *core.Bot, k command.Kind, text string) (string, error) {
 	s := bot.SnapshotAt(p.Now())
-	if len(command.Pick(s.Things(k), command.Thing.Itself, text)) == 0 {
-		return text, nil
-	}
-	return s.Find(k, text)
+	found, err := command.PickOrText(k.Thing(), s.Things(k), text, k == command.Run)
+	return found.ID, err
 }

@@ -99,6 +99,11 @@ func TestThingsAreNamedByIDAndWords(t *testing.T) {
 	if _, err := PickOne("task", things, "medic", false); err == nil || err.Error() != `"medic" names 2 tasks: Medication (bbbb2222); Medication refill (cccc3333)` {
 		t.Errorf("%v", err)
 	}
+	for text, want := range map[string]string{"email": "aaaa1111", "dentist": "dentist", "medic": ""} {
+		if got, err := PickOrText("task", things, text, false); (err == nil) != (want != "") || got.ID != want {
+			t.Errorf("%q names %+v or is an ID, %v", text, got, err)
+		}
+	}
 	twice := []Thing{{ID: "r2", Title: "Tea"}, {ID: "r1", Title: "Tea"}}
 	if got, err := PickOne("run", twice, "tea", true); err != nil || got.ID != "r2" {
 		t.Errorf("%+v, %v", got, err)

@@ -48,6 +48,14 @@ func Only[T any](found []T, of func(T) Thing, newest bool) bool {
 	return len(found) == 1 || newest && len(found) > 0 && !slices.ContainsFunc(found, other)
 }
 
+// PickOrText is PickOne for a command that knows best why a text names nothing: its ID is the text then.
+func PickOrText(noun string, things []Thing, text string, newest bool) (Thing, error) {
+	if len(Pick(things, Thing.Itself, text)) == 0 {
+		return Thing{ID: text}, nil
+	}
+	return PickOne(noun, things, text, newest)
+}
+
 // PickOne is Pick for a command that needs exactly one, as of Only.
 func PickOne(noun string, things []Thing, text string, newest bool) (Thing, error) {
 	found := Pick(things, Thing.Itself, text)
