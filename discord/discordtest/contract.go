@@ -2,30 +2,26 @@ package discordtest
 
 import (
 	"bytes"
+	_ "embed" // the description
 	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
-	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"sync"
-	"testing"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// Environment of the contract.
-const (
-	envDocument = "OLLIM_DISCORD_OPENAPI" // the file, which is then required; else readDocument searches for it
-	document    = "shared/reference/discord-openapi.json"
-)
+// description is what the fake's routes need of Discord's description of its API; extract.go writes it. Its licence is in
+// openapi.LICENSE.
+//
+//go:embed openapi.json
+var description []byte
 
-// documentID names the document inside of the compiler; nothing is fetched.
+// documentID names the description inside of the compiler; nothing is fetched.
 const documentID = "https://discord.invalid/openapi.json"
-
-var errNoDocument = errors.New("the description of Discord's API is absent")
 
 // contract checks requests and answers against Discord's own description, an OpenAPI 3.1 document. Its schemas are
 // compiled on first use. Safe for concurrent use.
@@ -37,33 +33,9 @@ type contract struct {
 	compiled map[string]*jsonschema.Schema // by JSON pointer
 }
 
-// theContract is loaded once for the process: it takes a fifth of a second.
-var theContract = sync.OnceValues(loadContract)
-
-// sayAbsent ensures that only the first test reports the missing file.
-var sayAbsent sync.Once
-
-// openContract returns nil if the description is absent and not required.
-func openContract(t testing.TB, load func() (*contract, error)) (*contract, error) {
-	c, err := load()
-	if !errors.Is(err, errNoDocument) || os.Getenv(envDocument) != "" {
-		return c, err
-	}
-	if t != nil {
-		sayAbsent.Do(func() { t.Logf("requests are not checked: %v (set %s)", err, envDocument) })
-	}
-	return nil, nil
-}
-
-func loadContract() (*contract, error) {
-	raw, err := readDocument()
-	if errors.Is(err, os.ErrNotExist) {
-		err = fmt.Errorf("%w: %w", errNoDocument, err)
-	}
-	if err != nil {
-		return nil, err
-	}
-	root, err := jsonschema.UnmarshalJSON(bytes.NewReader(raw))
+// theContract is read once for the process.
+var theContract = sync.OnceValues(func() (*contract, error) {
+	root, err := jsonschema.UnmarshalJSON(bytes.NewReader(description))
 	if err != nil {
 		return nil, fmt.Errorf("read the description of the API: %w", err)
 	}
@@ -75,26 +47,7 @@ func loadContract() (*contract, error) {
 		return nil, fmt.Errorf("read the schemas of the API: %w", err)
 	}
 	return &contract{root: root, compiler: c, compiled: make(map[string]*jsonschema.Schema)}, nil
-}
-
-// readDocument uses the environment, then searches next to every directory above the working directory.
-func readDocument() ([]byte, error) {
-	if path := os.Getenv(envDocument); path != "" {
-		return os.ReadFile(path)
-	}
-	dir, err := os.Getwd()
-	if err != nil {
-		return nil, err
-	}
-	for {
-		raw, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(document)))
-		if up := filepath.Dir(dir); errors.Is(err, os.ErrNotExist) && up != dir {
-			dir = up
-			continue
-		}
-		return raw, err
-	}
-}
+})
 
 // checkRequest returns what is wrong with a request. For an upload it checks the JSON part; a message that consists
 // only of files has none.

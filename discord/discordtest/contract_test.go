@@ -1,41 +1,14 @@
 package discordtest
 
 import (
-	"errors"
 	"net/url"
-	"os"
-	"path/filepath"
 	"testing"
 
 	"ollimbot/core/base/testkit"
 )
 
-func TestAnAbsentDescriptionIsSkippedUnlessItIsRequired(t *testing.T) {
-	absent := func() (*contract, error) { return nil, errNoDocument }
-	t.Setenv(envDocument, "")
-	if c, err := openContract(nil, absent); c != nil || err != nil {
-		t.Errorf("not required: %v, %v", c, err)
-	}
-	t.Setenv(envDocument, filepath.Join(t.TempDir(), "none.json"))
-	if _, err := openContract(nil, loadContract); !errors.Is(err, errNoDocument) {
-		t.Errorf("required: %v", err)
-	}
-}
-
-func TestABrokenDescriptionIsNeverSkipped(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "broken.json")
-	testkit.Must(t, os.WriteFile(path, []byte(`{"openapi":`), 0o600))
-	t.Setenv(envDocument, path)
-	if _, err := openContract(nil, loadContract); err == nil {
-		t.Error("nobody complains")
-	}
-}
-
 func TestAnAnswerThatDriftsIsNoticed(t *testing.T) {
-	k, err := loadContract()
-	if errors.Is(err, errNoDocument) {
-		t.Skip(err)
-	}
+	k, err := theContract()
 	testkit.Must(t, err)
 	c := &call{method: "GET", path: "/gateway"}
 	if err := k.checkAnswer(c, ok(object{"url": "ws://127.0.0.1/"})); err != nil {
@@ -53,10 +26,7 @@ func TestAnAnswerThatDriftsIsNoticed(t *testing.T) {
 }
 
 func TestAWrongParameterIsNoticed(t *testing.T) {
-	k, err := loadContract()
-	if errors.Is(err, errNoDocument) {
-		t.Skip(err)
-	}
+	k, err := theContract()
 	testkit.Must(t, err)
 	for path, good := range map[string]bool{
 		"/channels/12345/messages":         true,

@@ -64,8 +64,7 @@ type Server struct {
 	handlers sync.WaitGroup // Add only under the world's lock and while it is not closed
 }
 
-// Start runs a fake on 127.0.0.1 until the test ends. A breach of the contract fails t. Start stops the test if the
-// API description is required (OLLIM_DISCORD_OPENAPI) but absent.
+// Start runs a fake on 127.0.0.1 until the test ends. A breach of the contract fails t.
 func Start(t testing.TB, o Options) *Server {
 	t.Helper()
 	s, err := start(t, o)
@@ -89,7 +88,7 @@ func start(t testing.TB, o Options) (*Server, error) {
 	var k *contract
 	if !o.NoContract {
 		var err error
-		if k, err = openContract(t, theContract); err != nil {
+		if k, err = theContract(); err != nil {
 			return nil, err
 		}
 	}
@@ -171,9 +170,6 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // URL is the base to which a transport sends every request for discord.com and its CDN: scheme and host only; the
 // path stays unchanged.
 func (s *Server) URL() string { return s.world.base }
-
-// Checked reports whether requests are checked against Discord's description.
-func (s *Server) Checked() bool { return s.rest.contract != nil }
 
 // Bot is the user of the token. Its ID is also the application's.
 func (s *Server) Bot() User { return s.world.bot }
