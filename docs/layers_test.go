@@ -105,6 +105,7 @@ var outside = []struct {
 	{"github.com/robfig/cron/v3", []string{"routines/cron"}},
 	{"github.com/santhosh-tekuri/jsonschema/v6", []string{"core/brief/toolset", "core/base/schema", "discord/discordtest"}},
 	{"github.com/gorilla/websocket", []string{"discord"}},
+	{"github.com/tmaxmax/go-sse", []string{"core/agent/messages"}},
 	{"golang.org/x/oauth2", []string{"core/work/google", "core/mcp/login"}}, // the two places that log in
 	{"golang.org/x/net", []string{"core/work/google", "core/agent/messages/tools", "core/base/hosts", "core/safety/egress", "core/work/webhook"}},
 	{"github.com/hashicorp/yamux", []string{"core/safety/egress"}},

@@ -2,7 +2,6 @@ package messages
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -13,6 +12,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/tmaxmax/go-sse"
 
 	"ollimbot/core/agent/messages/dialect"
 	"ollimbot/core/agent/messages/history"
@@ -302,58 +303,41 @@ func because(ctx context.Context, err error) error {
 	return err
 }
 
-// stream reads server-sent events.
+// stream reads server-sent events. Each byte, also of a comment, shows that the server is at work.
 func (a *answer) stream(from io.Reader, w *watch, put piece) error {
-	r := bufio.NewReader(from)
-	var named string
-	var data []byte
-	for !a.over {
-		text, err := readLine(r)
-		if err != nil {
-			if a.stop != "" && errors.Is(err, io.EOF) {
-				return nil // only message_stop is missing
-			}
-			if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-				return errCut
-			}
+	for event, err := range sse.Read(heard{from, w}, &sse.ReadConfig{MaxEventSize: maxAnswer}) {
+		switch {
+		case errors.Is(err, bufio.ErrTooLong):
+			return errGarbled
+		case errors.Is(err, io.ErrUnexpectedEOF):
+			return errCut
+		case err != nil:
+			return err
+		case event.Data == "":
+			continue
+		}
+		if err := a.take(event.Type, []byte(event.Data), put); err != nil || a.over {
 			return err
 		}
-		w.pat(silentFor)
-		name, value, _ := bytes.Cut(text, []byte(":"))
-		value = bytes.TrimPrefix(value, []byte(" "))
-		switch {
-		case len(text) == 0 && len(data) > 0:
-			if err := a.take(named, data, put); err != nil {
-				return err
-			}
-			named, data = "", data[:0]
-		case string(name) == "event":
-			named = string(value)
-		case string(name) == "data":
-			data = append(data, value...)
-		}
 	}
-	return nil
+	if a.stop == "" {
+		return errCut
+	}
+	return nil // only message_stop is missing
 }
 
-// readLine returns a line without its line break.
-func readLine(r *bufio.Reader) ([]byte, error) {
-	var text []byte
-	for {
-		part, err := r.ReadSlice('\n')
-		if len(text)+len(part) > maxAnswer {
-			return nil, errGarbled
-		}
-		switch {
-		case err == nil && text == nil:
-			return bytes.TrimRight(part, "\r\n"), nil
-		case err == nil:
-			return bytes.TrimRight(append(text, part...), "\r\n"), nil
-		case !errors.Is(err, bufio.ErrBufferFull):
-			return nil, err
-		}
-		text = append(text, part...)
+// heard is a body that pats a watch whenever something has arrived.
+type heard struct {
+	io.Reader
+	*watch
+}
+
+func (h heard) Read(p []byte) (int, error) {
+	n, err := h.Reader.Read(p)
+	if n > 0 {
+		h.pat(silentFor)
 	}
+	return n, err
 }
 
 // whole reads the answer of a server that does not stream.
