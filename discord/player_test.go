@@ -23,6 +23,7 @@ import (
 	"ollimbot/core/agent"
 	"ollimbot/core/agent/messages/dialect/dialecttest"
 	"ollimbot/core/agent/script"
+	"ollimbot/core/base/goldentest"
 	"ollimbot/core/base/testkit"
 	"ollimbot/core/command"
 	"ollimbot/core/storage/config"
@@ -148,10 +149,7 @@ func (p *player) write(rel, text string) {
 	testkit.Must(p.t, os.WriteFile(p.dir.Path(rel), []byte(text), 0o600))
 }
 
-var (
-	folded  = regexp.MustCompile(`(\d+)×\(([^()]*)\)`)
-	escapes = regexp.MustCompile(`\\([[:punct:]])`)
-)
+var escapes = regexp.MustCompile(`\\([[:punct:]])`)
 
 // plays does steps.
 func (p *player) plays(steps string) {
@@ -163,10 +161,7 @@ func (p *player) plays(steps string) {
 		if strings.HasPrefix(verb, "/") {
 			verb, arg = "/", verb[1:]+" "+arg
 		}
-		arg = strings.NewReplacer("⏎", "\n", "␣", " ").Replace(folded.ReplaceAllStringFunc(arg, func(all string) string {
-			parts := folded.FindStringSubmatch(all)
-			return strings.Repeat(parts[2], number(parts[1]))
-		}))
+		arg = strings.NewReplacer("⏎", "\n", "␣", " ").Replace(goldentest.Repeated(arg))
 		if verb != "given" {
 			p.prepare()
 		}

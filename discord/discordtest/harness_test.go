@@ -95,11 +95,6 @@ func send(t testing.TB, r *http.Request) (reply, error) {
 
 type obj = map[string]any
 
-// text is a message that mentions nobody.
-func text(s string) obj { return obj{"content": s, "allowed_mentions": silent()} }
-
-func silent() obj { return obj{"parse": []string{}} }
-
 // dm opens the channel with the owner.
 func dm(t testing.TB, s *discordtest.Server) string {
 	t.Helper()
@@ -110,7 +105,7 @@ func dm(t testing.TB, s *discordtest.Server) string {
 	return r.id()
 }
 
-// client is a gateway client that does what it is told.
+// client is a gateway client that does what a test wants.
 type client struct {
 	t  testing.TB
 	ws *websocket.Conn
@@ -124,9 +119,9 @@ type frame struct {
 	D  json.RawMessage `json:"d"`
 }
 
-func dial(t testing.TB, s *discordtest.Server) *client {
+func dial(t testing.TB, s *discordtest.Server, query string) *client {
 	t.Helper()
-	ws, res, err := websocket.DefaultDialer.DialContext(t.Context(), "ws"+strings.TrimPrefix(s.URL(), "http"), nil)
+	ws, res, err := websocket.DefaultDialer.DialContext(t.Context(), "ws"+strings.TrimPrefix(s.URL(), "http")+"/?"+query, nil)
 	testkit.Must(t, err)
 	_ = res.Body.Close()
 	t.Cleanup(func() { _ = ws.Close() })
@@ -136,13 +131,6 @@ func dial(t testing.TB, s *discordtest.Server) *client {
 func (c *client) send(op int, d any) {
 	c.t.Helper()
 	testkit.Must(c.t, c.ws.WriteJSON(obj{"op": op, "d": d}))
-}
-
-func (c *client) next() frame {
-	c.t.Helper()
-	f, err := c.read(5 * time.Second)
-	testkit.Must(c.t, err)
-	return f
 }
 
 func (c *client) read(patience time.Duration) (frame, error) {
@@ -157,7 +145,8 @@ func (c *client) read(patience time.Duration) (frame, error) {
 // expect reads one packet and checks what it is: "op 11" or "READY".
 func (c *client) expect(what string) frame {
 	c.t.Helper()
-	f := c.next()
+	f, err := c.read(time.Minute)
+	testkit.Must(c.t, err)
 	got := f.T
 	if f.Op != 0 {
 		got = fmt.Sprintf("op %d", f.Op)

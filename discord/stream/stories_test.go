@@ -77,7 +77,7 @@ func tell(t *testing.T, head, steps string) string {
 			if n.a == nil {
 				n.begin(nil)
 			}
-			for step := range strings.SplitSeq(repeated(line[2:]), " | ") {
+			for step := range strings.SplitSeq(goldentest.Repeated(line[2:]), " | ") {
 				verb, rest, _ := strings.Cut(step, " ")
 				n.do(verb, spelled(rest))
 				synctest.Wait()
@@ -172,21 +172,7 @@ func (n *teller) begin(after <-chan struct{}) {
 	synctest.Wait()
 }
 
-var (
-	repeats = regexp.MustCompile(`(\d+)×\(([^)]*)\)`)
-	many    = regexp.MustCompile(`words\((\d+)\)`)
-)
-
-// repeated writes out 3×(a#).
-func repeated(s string) string {
-	return repeats.ReplaceAllStringFunc(s, func(all string) (out string) {
-		parts := repeats.FindStringSubmatch(all)
-		for i := range number(parts[1]) {
-			out += strings.ReplaceAll(parts[2], "#", strconv.Itoa(i+1))
-		}
-		return out
-	})
-}
+var many = regexp.MustCompile(`words\((\d+)\)`)
 
 // spelled is the text that a step means.
 func spelled(s string) string {

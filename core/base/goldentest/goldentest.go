@@ -7,6 +7,8 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -65,6 +67,21 @@ func Stories(t *testing.T, name string, play func(t *testing.T, story string) (g
 			t.Fatal(err)
 		}
 	}
+}
+
+var repeats = regexp.MustCompile(`(\d+)×\(((?:[^()×]|\d+×\([^()]*\))*)\)`)
+
+// Repeated writes out what a story repeats: 3×(a#) is a1a2a3. Within it, another 2×(b) can be written.
+func Repeated(text string) string {
+	return repeats.ReplaceAllStringFunc(text, func(all string) string {
+		parts, out := repeats.FindStringSubmatch(all), new(strings.Builder)
+		times, _ := strconv.Atoi(parts[1])
+		inner := Repeated(parts[2])
+		for i := range times {
+			out.WriteString(strings.ReplaceAll(inner, "#", strconv.Itoa(i+1)))
+		}
+		return out.String()
+	})
 }
 
 // ComparePart compares the part of a page between two texts, each found once, with a test's output. It returns the page.
