@@ -139,8 +139,8 @@ func (p *parser) amount(l *length) (ok bool, err error) {
 	if !l.times(n, u) {
 		return false, refuse(textTooMuch)
 	}
-	if p.take("and", "a", "half") {
-		l.times(.5, u)
+	if p.take("and", "a", "half") && !l.times(.5, u) {
+		return false, refuse(textHalfMonth)
 	}
 	if minutes, bare := p.peek(0).number(); bare && u.rest == time.Hour && p.peek(0).glued && len(p.peek(0).text) == 2 && minutes < 60 {
 		if _, more := units[p.peek(1).text]; !more || !p.peek(1).glued { // "4h28"

@@ -25,6 +25,7 @@ const (
 
 	textZero       = "that is no time ahead; say in 1 minute, or more"
 	textTooMuch    = "that is more than can be counted; say a date such as 24 dec 2027"
+	textHalfMonth  = "half a month or year cannot be counted; say 1 month and 15 days, or a date"
 	textNoLength   = "months have no fixed length; say days or weeks"
 	textBare       = `"%s" can be an hour or minutes; say %s:00 or %[1]s minutes`
 	textNoClock    = "there is no %s; a day goes from 0:00 to 23:59"
