@@ -7,6 +7,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 
 	"pgregory.net/rapid"
 
@@ -112,5 +113,42 @@ func TestPopEndsWithItsContext(t *testing.T) {
 	cancel()
 	if _, err := New[int]().Pop(ctx); !errors.Is(err, context.Canceled) {
 		t.Errorf("%v", err)
+	}
+}
+
+func TestEachWaitingConsumerIsWokenByAPushAndByTheEnd(t *testing.T) {
+	for name, end := range map[string]func(*Queue[int]){"closed": (*Queue[int]).Close, "abandoned": (*Queue[int]).Abandon} {
+		synctest.Test(t, func(t *testing.T) {
+			q := New[int]()
+			var sum, ended atomic.Int64
+			var group sync.WaitGroup
+			for range 3 {
+				group.Go(func() {
+					for {
+						v, err := q.Pop(t.Context())
+						if errors.Is(err, io.EOF) {
+							ended.Add(1)
+							return
+						}
+						sum.Add(int64(v))
+					}
+				})
+			}
+			synctest.Wait()
+			if !q.Push(1) || !q.Push(2) || !q.Push(4) {
+				t.Errorf("%s: a push into an open queue is refused", name)
+			}
+			if synctest.Wait(); sum.Load() != 7 || ended.Load() != 0 {
+				t.Errorf("%s: the consumers have %d, %d have ended", name, sum.Load(), ended.Load())
+			}
+			end(q)
+			if synctest.Wait(); ended.Load() != 3 {
+				t.Errorf("%s: %d of 3 consumers have ended", name, ended.Load())
+			}
+			if q.Push(8) {
+				t.Errorf("%s: a push is accepted", name)
+			}
+			group.Wait()
+		})
 	}
 }

@@ -1,13 +1,51 @@
 package web
 
 import (
+	"net/http"
 	"net/netip"
 	"testing"
+	"time"
 
 	"pgregory.net/rapid"
 
 	"ollimbot/core/base/testkit"
 )
+
+func TestAServersWaitIsReadInEveryFormAndLimited(t *testing.T) {
+	const date, later = "Sun, 22 Nov 2026 08:00:00 GMT", "Sun, 22 Nov 2026 08:01:30 GMT"
+	for _, c := range []struct {
+		name   string
+		header http.Header
+		want   time.Duration
+	}{
+		{"none", http.Header{}, 0},
+		{"nonsense", http.Header{"Retry-After": {"soon"}}, 0},
+		{"seconds", http.Header{"Retry-After": {"1.5"}}, 1500 * time.Millisecond},
+		{"less than a millisecond is rounded", http.Header{"Retry-After": {"0.0125"}}, 13 * time.Millisecond},
+		{"milliseconds before seconds", http.Header{"Retry-After-Ms": {"250"}, "Retry-After": {"7"}}, 250 * time.Millisecond},
+		{"a time, by the server's clock", http.Header{"Retry-After": {later}, "Date": {date}}, 90 * time.Second},
+		{"a time that has passed", http.Header{"Retry-After": {date}, "Date": {later}}, 0},
+		{"a past time, by our clock", http.Header{"Retry-After": {"Sun, 22 Nov 1998 08:00:00 GMT"}}, 0},
+		{"longer than a day", http.Header{"Retry-After": {"86401"}}, 24 * time.Hour},
+		{"negative", http.Header{"Retry-After": {"-3"}}, 0},
+		{"no number", http.Header{"Retry-After": {"NaN"}}, 0},
+	} {
+		if got := RetryAfter(c.header); got != c.want {
+			t.Errorf("%s: %v, want %v", c.name, got, c.want)
+		}
+	}
+}
+
+func TestThisMachineIsKnownByNameAndAddress(t *testing.T) {
+	for host, want := range map[string]bool{
+		"localhost": true, "LocalHost": true, "127.0.0.1": true, "127.3.2.1": true, "::1": true, "::ffff:127.0.0.1": true,
+		"": false, "localhost.example": false, "10.0.0.1": false, "128.0.0.1": false, "::2": false,
+	} {
+		if got := Loopback(host); got != want {
+			t.Errorf("%q: %v", host, got)
+		}
+	}
+}
 
 func TestAddressesThatAreClosed(t *testing.T) {
 	for _, text := range []string{

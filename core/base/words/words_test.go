@@ -68,6 +68,22 @@ func TestWordsOfTime(t *testing.T) {
 		{"big m", Big(3_140_000), "3.1M"},
 		{"big negative", Big(-4), "0"},
 		{"thousands", Thousands(1234567), "1,234,567"},
+		{"ordinals", fmt.Sprint(Ordinal(1), Ordinal(2), Ordinal(3), Ordinal(4), Ordinal(11), Ordinal(13), Ordinal(23), Ordinal(112)), "1st2nd3rd4th11th13th23rd112th"},
+		{"ordinals in words", fmt.Sprint(Nth(0), Nth(1), Nth(3), Nth(10), Nth(11)), "0thfirstthirdtenth11th"},
+		{"brief a started minute", Brief(time.Nanosecond), "1m"},
+		{"brief ten hours", Brief(10 * h), "10h"},
+		{"brief under two days", Brief(48*h - m), "47h"},
+		{"brief two days", Brief(48 * h), "2d"},
+		{"age a minute", Age(m), "1 min"},
+		{"age an hour", Age(h), "1 h"},
+		{"age two days", Age(48 * h), "2 d"},
+		{"ago an hour", Ago(h), "1 hour ago"},
+		{"ago a day", Ago(24 * h), "1 day ago"},
+		{"span", Span(29*time.Second) + "," + Span(30*time.Second) + "," + Span(h) + "," + Span(48*h-m) + "," + Span(48*h), ",1m,1h 00m,47h 59m,2d"},
+		{"long minutes", Long(m + time.Second), "1 minute 1 second"},
+		{"long two days", Long(48*h + h), "2 days 1 hour"},
+		{"clock of 24 hours", ClockLayout("Mon 15:04", false), "Mon 15:04"},
+		{"clock of 12 hours", ClockLayout("15:04:05, 15:04, 15", true), "3:04:05pm, 3:04pm, 3pm"},
 	} {
 		if c.got != c.want {
 			t.Errorf("%s: %q, want %q", c.name, c.got, c.want)
