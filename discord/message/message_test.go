@@ -175,3 +175,42 @@ func TestAMessageWithoutACertainAuthorIsUnreadableAndStillHasItsTraits(t *testin
 		}
 	}
 }
+
+func TestARecordingIsFoundAndHeardInAMessageAndInAForwardedOne(t *testing.T) {
+	const file = `"attachments":[{"id":"1","filename":"v.ogg","url":"https://cdn.discordapp.com/v","duration_secs":3}]`
+	for name, tc := range map[string]struct {
+		data         string
+		voices       int
+		forwards     bool
+		text, spoken string // without and with what was heard
+	}{
+		"its own":           {`,"flags":8192,` + file, 1, false, "[voice message, 3 s]", "[voice message, 3 s]\nbuy milk"},
+		"of a forward":      {`,"message_snapshots":[{"message":{"flags":8192,` + file + `}}]`, 1, true, "[forwarded message]\n[voice message, 3 s]", "[voice message, 3 s]\nbuy milk"},
+		"only a sound file": {`,"content":"listen",` + file, 0, false, "listen", "listen"},
+		"a lost recording":  {`,"flags":8192,"attachments":[]`, 0, false, "", ""},
+	} {
+		m := read(t, written(tc.data))
+		voices, heard := Voices(m), map[*discordgo.MessageAttachment]string{}
+		for _, v := range voices {
+			heard[v] = "buy milk"
+		}
+		if len(voices) != tc.voices || Forwards(m) != tc.forwards || Text(m) != tc.text || !strings.Contains(TextWith(m, heard), tc.spoken) {
+			t.Errorf("%s: %d recordings, forwards %v, %q, heard as %q", name, len(voices), Forwards(m), Text(m), TextWith(m, heard))
+		}
+	}
+}
+
+func TestAForwardAnswersNothing(t *testing.T) {
+	m := read(t, written(`,"message_reference":{"type":1,"message_id":"9"},"referenced_message":{"id":"9","channel_id":"77","author":{"id":"1"},"content":"x"}`))
+	if id, text := Answered(m); id != "" || text != "" {
+		t.Errorf("it answers %q, %q", id, text)
+	}
+}
+
+func TestAnIDIsANumberOfUpToTwentyDigits(t *testing.T) {
+	for id, want := range map[string]bool{"": false, "0": true, strings.Repeat("9", 20): true, strings.Repeat("9", 21): false, "1a": false, "-1": false, "../1": false} {
+		if IsID(id) != want {
+			t.Errorf("%q: %v", id, !want)
+		}
+	}
+}

@@ -16,6 +16,7 @@ import (
 	"ollimbot/core/base/testkit"
 	"ollimbot/core/safety/policy"
 	"ollimbot/core/talk/post"
+	"ollimbot/discord/rest"
 )
 
 func TestTextsCarryTheirMarks(t *testing.T) {
@@ -410,6 +411,99 @@ func TestAnEphemeralReplyIsForOnePersonAndNeverEmpty(t *testing.T) {
 	for in, want := range map[string]string{" already in a fork. ": "already in a fork.", "\x00": "–", strings.Repeat("x", 3000): strings.Repeat("x", 1999) + "…"} {
 		if got := Ephemeral(in); got.Content != want || got.Flags != discordgo.MessageFlagsEphemeral {
 			t.Errorf("%.30q: %.30q, flags %d", in, got.Content, got.Flags)
+		}
+	}
+}
+
+func TestAFormIsAWindowOfItsFieldsWithinDiscordsLimits(t *testing.T) {
+	long := strings.Repeat("x", 5000)
+	m, err := Form(post.Form{Title: long, Action: "setup:k", Fields: []post.Input{
+		{Name: "name", Label: long, Hint: long, Value: " a\nb " + long},
+		{Name: "note", Label: "Note", Long: true, Optional: true, Value: " a\nb " + long},
+	}})
+	if err != nil || m.CustomID != "act:setup:k" || Length(m.Title) != maxModalTitle || len(m.Components) != 2 {
+		t.Fatalf("%+v, %v", m, err)
+	}
+	for i, want := range []struct {
+		style                     discordgo.TextInputStyle
+		required                  bool
+		label, hint, most, length int
+		begin                     string
+	}{
+		{discordgo.TextInputShort, true, maxInputLabel, maxInputHint, maxShortInput, maxShortInput, "a b x"},
+		{discordgo.TextInputParagraph, false, 4, 0, maxInput, maxInput, "a\nb x"},
+	} {
+		in := m.Components[i].(discordgo.ActionsRow).Components[0].(discordgo.TextInput)
+		if in.Style != want.style || in.Required != want.required || Length(in.Label) != want.label || Length(in.Placeholder) != want.hint || in.MaxLength != want.most ||
+			Length(in.Value) != want.length || !strings.HasPrefix(in.Value, want.begin) {
+			t.Errorf("field %d: %.200s", i, fmt.Sprintf("%+v", in))
+		}
+	}
+}
+
+func TestAMenuHasEachUsableChoiceOnce(t *testing.T) {
+	s := post.Select{Action: "snooze:k", Hint: "When?", Choices: []post.Choice{
+		{Label: "In an hour", Value: "1h", About: "at 9:00"}, {Label: "again", Value: "1h"}, {Label: "nothing"}, {Label: "long", Value: strings.Repeat("v", 101)}, {Value: "2h", Chosen: true},
+	}}
+	row, ok := menu(s)
+	want := discordgo.SelectMenu{MenuType: discordgo.StringSelectMenu, CustomID: "act:snooze:k", Placeholder: "When?", Options: []discordgo.SelectMenuOption{
+		{Label: "In an hour", Value: "1h", Description: "at 9:00"}, {Label: "–", Value: "2h", Default: true},
+	}}
+	if diff := cmp.Diff(discordgo.ActionsRow{Components: []discordgo.MessageComponent{want}}, row); diff != "" || !ok {
+		t.Error(diff)
+	}
+	if _, ok := menu(post.Select{Action: "snooze:k", Choices: s.Choices[2:3]}); ok {
+		t.Error("a menu without a choice is shown")
+	}
+}
+
+func TestSuggestionsAreUpTo25EachOnce(t *testing.T) {
+	list := []string{" one\n", "one", "", strings.Repeat("x", 101)}
+	for i := range 30 {
+		list = append(list, fmt.Sprint(i))
+	}
+	got := Suggestions(list)
+	if len(got) != 25 || got[0].Name != "one" || got[0].Value != "one" || got[1].Name != strings.Repeat("x", 99)+"…" || got[24].Name != "22" {
+		t.Errorf("%d, the first %+v, the last %+v", len(got), got[0], got[len(got)-1])
+	}
+}
+
+func TestWhatAnswersOneMessageOfTheUserRepliesToItAndDoesNotRing(t *testing.T) {
+	for _, c := range []struct {
+		got  rest.Message
+		want string
+	}{
+		{Transcript(" buy milk\nand bread ", "7"), "> buy milk\n> and bread"},
+		{Remark("too long\nto hear", "7"), "-# too long\n-# to hear"},
+		{Transcript(strings.Repeat("x", 3000), "7"), "> " + strings.Repeat("x", 1997) + "…"},
+	} {
+		want := rest.Message{Content: c.want, ReplyTo: "7", Nonce: "voice-7", Flags: discordgo.MessageFlagsSuppressEmbeds | discordgo.MessageFlagsSuppressNotifications}
+		if diff := cmp.Diff(want, c.got); diff != "" {
+			t.Error(diff)
+		}
+	}
+}
+
+func TestABlockIsADiffOnlyIfEachLineIsOneOfADiff(t *testing.T) {
+	for text, want := range map[string]string{
+		"-one\n+two": "diff", "@@ 1 @@\n a\n+b": "diff", " a\n b": "", "-one\ntwo": "", "-one\n\n+two": "", "@@ 1 @@": "", "+a": "diff",
+	} {
+		if got := tongue(text); got != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+}
+
+func TestButtonsAreBelowATextOrAFileAndBelowNothingElse(t *testing.T) {
+	buttons := []post.Button{{Label: "Go", Action: "dismiss"}}
+	for name, c := range map[string]struct {
+		p    post.Post
+		rows int
+	}{
+		"a text": {post.Post{Text: "x", Buttons: buttons}, 1}, "a file": {post.Post{Files: []string{"a"}, Buttons: buttons}, 1}, "nothing": {post.Post{Buttons: buttons}, 0},
+	} {
+		if m := Post(c.p); len(m.Components) != c.rows {
+			t.Errorf("%s: %d rows", name, len(m.Components))
 		}
 	}
 }
