@@ -53,7 +53,7 @@ func TestWhatHasNoWordsOfItsOwnBecomesWords(t *testing.T) {
 			"see\n[forwarded message]\none\n[forwarded message]\ntwo",
 		},
 		"a forwarded card": {
-			`,"message_snapshots":[{"message":{"content":"","embeds":[{"title":"Weather","description":"rain"}]}}]`,
+			`,"message_snapshots":[{"message":{"content":"","embeds":[7,{"title":"Weather","description":"rain"}]}}]`,
 			"[forwarded message]\nWeather\nrain",
 		},
 		"a sticker":      {`,"content":"","sticker_items":[{"id":"1","name":"Wave","format_type":1}]`, "[sticker: Wave]"},

@@ -486,7 +486,7 @@ func TestWhatAnswersOneMessageOfTheUserRepliesToItAndDoesNotRing(t *testing.T) {
 
 func TestABlockIsADiffOnlyIfEachLineIsOneOfADiff(t *testing.T) {
 	for text, want := range map[string]string{
-		"-one\n+two": "diff", "@@ 1 @@\n a\n+b": "diff", " a\n b": "", "-one\ntwo": "", "-one\n\n+two": "", "@@ 1 @@": "", "+a": "diff",
+		"-one\n+two": "diff", "@@ 1 @@\n a\n+b": "diff", " a\n b": "", "-one\ntwo": "", "-one\n\n+two": "", "@@ 1 @@": "", "+a": "diff", " a\n-b": "diff", "": "",
 	} {
 		if got := tongue(text); got != want {
 			t.Errorf("%q: %q, want %q", text, got, want)

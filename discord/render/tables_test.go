@@ -25,6 +25,7 @@ func TestATableIsCodeWhereItIsNarrowAndAListWhereItIsWide(t *testing.T) {
 		"an escaped bar":   {"|A|B|\n|-|-|\n|x\\|y|z|\n", "```\nA    B\n──────\nx|y  z\n```\n"},
 		"odd rows":         {"|A|B|\n|-|-|\n|x|\n|1|2|3|\n", "```\nA  B\n────\nx\n1  2\n```\n"},
 		"only a head":      {"|A|B|\n|-|-|\n", "A · B\n"},
+		"code below it":    {rain + "```x|y```\n", code + "```x|y```\n"},
 		"inside code":      {"```\n" + rain + "```\n", "```\n" + rain + "```\n"},
 		"no delimiter":     {"| a | b |\n| c | d |\n", "| a | b |\n| c | d |\n"},
 		"other delimiter":  {"| a | b |\n|---|\n", "| a | b |\n|---|\n"},
