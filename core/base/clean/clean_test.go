@@ -78,6 +78,12 @@ func TestCleaningKnowsTheSequencesOfTerminals(t *testing.T) {
 		{"a\x1b]never closed\nb", "a\nb", "a b"},
 		{"a\x1b[12\nb", "a\nb", "a b"},
 		{"a\x1b", "a", "a"},
+		{"a\x1b[1éb", "aéb", "aéb"},
+		{"a\x1b[~b\x1b[@c", "abc", "abc"},
+		{"a\x1bXone\x1b\\b\x1b^two\x1b\\c\x1b_three\ad", "abcd", "abcd"},
+		{"a\x1b(", "a", "a"},
+		{"a\x1b /0b\x1b~c", "abc", "abc"},
+		{"a\x1b\x7fb", "ab", "ab"},
 		{"a\r\nb\rc\n", "a\nb\nc\n", "a b c"},
 		{"a\tb", "a    b", "a    b"},
 		{"\u202eevil\u202c", "evil", "evil"},
@@ -91,6 +97,20 @@ func TestCleaningKnowsTheSequencesOfTerminals(t *testing.T) {
 		if got := Line(tt.in); got != tt.line {
 			t.Errorf("Line(%q) = %q, want %q", tt.in, got, tt.line)
 		}
+	}
+}
+
+func TestWhatHidesIsRemovedAndItsNeighboursStay(t *testing.T) {
+	for _, hides := range [][2]rune{{0x61c, 0x61c}, {0x200b, 0x200b}, {0x200e, 0x200f}, {0x202a, 0x202e}, {0x2060, 0x206f}, {0xfeff, 0xfeff}, {0xfff9, 0xfffb}, {0xe0000, 0xe007f}} {
+		for r := hides[0] - 1; r <= hides[1]+1; r++ {
+			gone := r >= hides[0] && r <= hides[1]
+			if got := Text("a" + string(r) + "b"); (got == "ab") != gone && r != 0x2029 {
+				t.Errorf("%U: %q", r, got)
+			}
+		}
+	}
+	if got := Line("a\u2028b\u2029c\u00a0d"); got != "a b c\u00a0d" {
+		t.Errorf("%q", got)
 	}
 }
 

@@ -22,6 +22,12 @@ func TestAnExcerptHasHeadAndTailAndSaysThatItIsCut(t *testing.T) {
 	}
 }
 
+func TestThreeBackticksCannotEndTheBlockThatTheyAreIn(t *testing.T) {
+	if got := Fenced("a `` b\n```\n`````"); got != "a `` b\n``⟦U+0060⟧\n``⟦U+0060⟧``" {
+		t.Errorf("%q", got)
+	}
+}
+
 func TestAnExcerptKeepsItsLimitAndItsMarksWhole(t *testing.T) {
 	testkit.Check(t, func(t *rapid.T) {
 		p := Text(strings.Repeat(hostile().Draw(t, "text"), rapid.IntRange(1, 60).Draw(t, "times")))
