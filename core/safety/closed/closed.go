@@ -62,7 +62,7 @@ var Places = [...]Place{
 		"credentials*.json", ".credentials*", "token*.json",
 	}},
 	{Programs, Anywhere, []string{
-		".envrc", ".bashrc", ".bash_profile", ".bash_login", ".bash_logout", ".profile", ".zshrc", ".zshenv", ".zprofile", ".zlogin", ".gitconfig",
+		".bashrc", ".bash_profile", ".bash_login", ".bash_logout", ".profile", ".zshrc", ".zshenv", ".zprofile", ".zlogin", ".gitconfig",
 	}},
 	{Programs, BelowData, []string{".gitattributes", ".gitignore", ".gitmodules", ".vscode", ".idea"}},
 	// Their contents differ for each process that reads them, and include its environment and its

@@ -182,3 +182,92 @@ func TestOldSessionsGoAndParentsOfYoungOnesStay(t *testing.T) {
 	}
 	testkit.Must(t, Tidy(filepath.Join(folder, "none"), time.Now()))
 }
+
+func TestTheRecentPartBeginsWithTheUsersWordsAndHasAboutTheSize(t *testing.T) {
+	result := `{"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":"4"}]}`
+	h := begun(t, t.TempDir(), "one")
+	all := []string{string(text("user", "first")), string(text("assistant", "calls")), result, string(text("assistant", "four")), string(text("user", "second")), string(text("assistant", "yes"))}
+	for _, m := range all {
+		testkit.Must(t, h.Add([]byte(m)))
+	}
+	total := int64(len(strings.Join(all, "\n")) + 1)
+	if h.Size() != total {
+		t.Errorf("it has %d bytes, want %d", h.Size(), total)
+	}
+	size := func(from int) int64 { return int64(len(strings.Join(all[from:], "\n")) + 1) }
+	for _, c := range []struct {
+		name string
+		size int64
+		from int // of all
+	}{
+		{"all of it", total, 0},
+		{"more than there is", total * 2, 0},
+		{"the message in which it begins stays", size(1), 0},
+		{"a byte less leaves the first one out, and what answers it", size(1) - 1, 4},
+		{"a result of a tool is no beginning", size(2), 4},
+		{"the last words of the user", size(5), 4},
+		{"only a part of the answer", size(5) - 1, 6},
+	} {
+		for _, frozen := range []bool{true, false} {
+			short, err := h.Recent(c.size, frozen)
+			testkit.Must(t, err)
+			want := `"messages":[` + strings.Join(all[c.from:], ",") + "]"
+			if frozen && c.from < len(all) {
+				want = strings.TrimSuffix(head, `"messages":[`) + want
+			}
+			if got := bodyOf(t, short); got != want {
+				t.Errorf("%s, with the tools %v:\n%s\nwant\n%s", c.name, frozen, got, want)
+			}
+		}
+	}
+}
+
+func TestTheNewestMessageIsReadAndEverythingSaved(t *testing.T) {
+	for _, place := range []string{"", t.TempDir()} {
+		h := begun(t, place, "one")
+		if last, err := h.Last(); last != nil || err != nil {
+			t.Errorf("before a message: %s, %v", last, err)
+		}
+		testkit.Must(t, h.Add(text("user", "hello"), text("assistant", "yes")))
+		if last, err := h.Last(); string(last) != string(text("assistant", "yes"))+"\n" || err != nil {
+			t.Errorf("%s, %v", last, err)
+		}
+		testkit.Must(t, h.Sync())
+		testkit.Must(t, errors.Join(h.Close(), h.Close()))
+		if err := h.Sync(); (err == nil) != (place == "") {
+			t.Errorf("closed, in %q: %v", place, err)
+		}
+	}
+}
+
+func TestASessionIsNotBegunTwiceAndAForkOfALongChainIsACopy(t *testing.T) {
+	folder := t.TempDir()
+	h := begun(t, folder, "s0")
+	testkit.Must(t, h.Add(text("user", "hello")))
+	if _, err := New(folder, "s0"); !errors.Is(err, fs.ErrExist) {
+		t.Errorf("begun again: %v", err)
+	}
+	if _, err := Fork(folder, "none", "x"); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a fork of nothing: %v", err)
+	}
+	if _, err := Open(folder, "none"); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("an unknown one: %v", err)
+	}
+	want := head + string(text("user", "hello"))
+	for i := range longChain + 3 {
+		f, err := Fork(folder, fmt.Sprint("s", i), fmt.Sprint("s", i+1))
+		testkit.Must(t, err)
+		testkit.Must(t, f.Add(text("assistant", fmt.Sprint(i))))
+		want += "," + string(text("assistant", fmt.Sprint(i)))
+		if got := bodyOf(t, f); got != want+"]" {
+			t.Fatalf("fork %d has\n%s\nwant\n%s", i, got, want)
+		}
+		testkit.Must(t, f.Close())
+	}
+	last, err := Open(folder, fmt.Sprint("s", longChain+3))
+	testkit.Must(t, err)
+	defer last.Close()
+	if got := bodyOf(t, last); got != want+"]" || len(last.sources) > longChain {
+		t.Errorf("opened again it has %d files and\n%s", len(last.sources), got)
+	}
+}
