@@ -2,41 +2,31 @@ package core
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"testing"
 	"time"
 
 	"ollimbot/core/agent/script"
-	"ollimbot/core/base/testkit"
 	"ollimbot/core/brief/prompt"
 	"ollimbot/core/work/updates"
 )
 
-// manyRoutines fills a data directory with n background routines in a realistic mix: most
-// daily, spread over the day, one in ten hourly, one in twenty every five minutes.
-func manyRoutines(tb testing.TB, root string, n int) {
-	tb.Helper()
-	testkit.Must(tb, os.MkdirAll(filepath.Join(root, "routines"), 0o700))
-	for i := range n {
-		cron := fmt.Sprintf("%d %d * * *", i*7%60, i*11%24)
-		switch {
-		case i%20 == 0:
-			cron = "*/5 * * * *"
-		case i%10 == 0:
-			cron = fmt.Sprintf("%d * * * *", i*13%60)
-		}
-		text := fmt.Sprintf("---\nid: \"%08x\"\ncron: %q\ndescription: \"Routine number %d\"\nbackground: true\n---\nDo thing %d and tell me what came of it.\n", i, cron, i, i)
-		testkit.Must(tb, os.WriteFile(filepath.Join(root, "routines", fmt.Sprintf("routine-%05d.md", i)), []byte(text), 0o600))
-	}
-}
-
-// withRoutines runs a benchmark with bots that have so many routines.
+// withRoutines runs a benchmark with bots that have so many background routines in a realistic mix: most daily, spread over the
+// day, one in ten hourly, one in twenty every five minutes.
 func withRoutines(b *testing.B, run func(b *testing.B, n int, bot func() *Bot), sizes ...int) {
 	for _, n := range sizes {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
 			h := home{t: b, root: filepath.Join(b.TempDir(), "data"), zone: time.UTC}
-			manyRoutines(b, h.root, n)
+			for i := range n {
+				cron := fmt.Sprintf("%d %d * * *", i*7%60, i*11%24)
+				switch {
+				case i%20 == 0:
+					cron = "*/5 * * * *"
+				case i%10 == 0:
+					cron = fmt.Sprintf("%d * * * *", i*13%60)
+				}
+				h.put(routineOf(fmt.Sprintf("%08x", i), cron, "", fmt.Sprintf("Do thing %d and report what came of it.", i)))
+			}
 			b.ReportAllocs()
 			run(b, n, func() *Bot { return h.bot(script.New(script.Options{})) })
 		})
@@ -52,11 +42,7 @@ func BenchmarkFireToPrompt(b *testing.B) {
 	withRoutines(b, func(b *testing.B, n int, made func() *Bot) {
 		bot, now := made(), benchDay
 		id := bot.index.Set().Routines[n/2].ID
-		prompt := func() string {
-			text, err := bot.dispatch.Preview(b.Context(), id, now, false)
-			testkit.Must(b, err)
-			return text
-		}
+		prompt := func() string { return must(bot.dispatch.Preview(b.Context(), id, now, false))(b) }
 		prompt()
 		size := 0
 		for b.Loop() {
@@ -72,7 +58,7 @@ func BenchmarkSnapshot(b *testing.B) {
 	withRoutines(b, func(b *testing.B, n int, made func() *Bot) {
 		bot := made()
 		for b.Loop() {
-			needs(b, bot.Snapshot().Routines == n, "routines")
+			checks{b}.needs(bot.Snapshot().Routines == n, "routines")
 		}
 	}, 100, 10000)
 }
@@ -85,7 +71,7 @@ func BenchmarkSnapshotOfANewMinute(b *testing.B) {
 		bot.SnapshotAt(now)
 		for b.Loop() {
 			now = now.Add(time.Minute)
-			needs(b, len(bot.SnapshotAt(now).Schedule.Tasks) == n, "tasks")
+			checks{b}.needs(len(bot.SnapshotAt(now).Schedule.Tasks) == n, "tasks")
 		}
 	}, 10000)
 }
@@ -94,7 +80,7 @@ func BenchmarkSnapshotOfANewMinute(b *testing.B) {
 func BenchmarkNew(b *testing.B) {
 	withRoutines(b, func(b *testing.B, n int, made func() *Bot) {
 		for b.Loop() {
-			needs(b, made().Snapshot().Routines == n, "routines")
+			checks{b}.needs(made().Snapshot().Routines == n, "routines")
 		}
 	}, 100, 10000)
 }

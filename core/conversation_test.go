@@ -1,174 +1,53 @@
 package core
 
 import (
+	"context"
+	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"ollimbot/core/agent"
+	"ollimbot/core/agent/script"
 	"ollimbot/core/base/testkit"
 	"ollimbot/core/command"
 	"ollimbot/core/safety/policy"
+	"ollimbot/core/storage/logs"
+	"ollimbot/core/talk/absence"
 	"ollimbot/core/talk/transcript"
+	duetimes "ollimbot/routines/account"
 )
-
-// approves says something that makes the engine ask, and returns the question.
-func (w *world) approves(line string) policy.Approval {
-	w.Helper()
-	w.do(command.Say{Text: please(line, `say after it`)})
-	w.sleep(5 * time.Second)
-	a := w.Snapshot().Approvals
-	w.needs(len(a) == 1, "approvals", a)
-	return a[0]
-}
-
-func TestAnApprovalIsAskedAnsweredAndExpires(t *testing.T) {
-	story(t, nil, func(w *world) {
-		w.say("/permissions default")
-		ask := func() string {
-			a := w.approves(`ask Bash {"command":"rm x"}`)
-			w.is("asked about", a.Tool, "Bash")
-			return a.ID
-		}
-		first := ask()
-		w.do(command.Answer{ID: first, Verdict: policy.Allow})
-		w.sleep(30 * time.Second)
-		w.refuses("allowed", command.Answer{ID: first, Verdict: policy.Deny})
-		ask()
-		w.sleep(policy.Patience)
-		w.is("open after a minute", len(w.Snapshot().Approvals), 0)
-		third := ask()
-		w.do(command.Interrupt{})
-		w.sleep(time.Second)
-		w.is("open after an interruption", len(w.Snapshot().Approvals), 0)
-		w.refuses("", command.Answer{ID: third, Verdict: policy.Allow})
-	})
-}
 
 // A readable file of the data directory is sent without asking. Any other file needs approval in every mode, and the user sees its path.
 func TestAFileFromElsewhereIsSentWithAYesOnly(t *testing.T) {
 	outside := filepath.Join(t.TempDir(), "plan.md")
 	testkit.Must(t, os.WriteFile(outside, []byte("x"), 0o600))
 	story(t, []file{{"notes/plan.md", "x"}}, func(w *world) {
-		w.asks(`call send_file {"file_path":"notes/plan.md"}`, `say sent it`)
+		w.say(please(`call send_file {"file_path":"notes/plan.md"}`, `say sent it`))
 		w.holds(len(w.Snapshot().Approvals) == 0 && w.spoke("sent it"), "a note is asked about", w.Snapshot().Approvals)
-		a := w.approves(`call send_file {"file_path":"` + outside + `"}`)
-		w.shows("the question", a.Text, outside)
-		w.do(command.Answer{ID: a.ID, Verdict: policy.Deny})
+		w.do(command.Say{Text: please(`call send_file {"file_path":"`+outside+`"}`, `say after it`)})
+		w.sleep(5 * time.Second)
+		a := w.Snapshot().Approvals
+		w.needs(len(a) == 1 && strings.Contains(a[0].Text, outside), "the question", a)
+		w.do(command.Answer{ID: a[0].ID, Verdict: policy.Deny})
 		w.sleep(30 * time.Second)
-		w.holds(w.spoke("after it"), "the turn did not go on")
-	})
-}
-
-func TestAFinishedRunIsResumedAndReportsButCannotBeSaved(t *testing.T) {
-	e := &recorder{Engine: offline()}
-	setting{engine: e, files: []file{remind("cccc0001", time.Second, "", `say looked at it`)}}.tell(t, func(w *world) {
-		w.sleep(time.Minute)
-		w.is("runs", w.runs(), "cccc0001 done")
-		run := w.Snapshot().Forks[0]
-		w.do(command.ResumeFork{Run: run.ID})
-		w.sleep(time.Minute)
-		fork := w.Snapshot().Fork
-		w.needs(fork != nil && fork.Resumed, "the fork", fork)
-		w.shows("its session was sent", e.to(run.Session), "I would like to continue")
-		w.do(command.ExitFork{How: command.ExitReport})
-		w.sleep(time.Minute)
-		w.holds(w.Snapshot().Fork == nil, "the fork is open after the report")
-		w.refuses("", command.ResumeFork{Run: "nobody"})
-	})
-}
-
-func TestConfigurationIsSetShownAndKept(t *testing.T) {
-	story(t, nil, func(w *world) {
-		status := w.say("/status").Message
-		w.holds(strings.HasPrefix(status, "No model is connected: scripted replies answer. Nothing is due within a day; "), "/status", status)
-		w.shows("/status", status, "\nbudget: ")
-		w.shows("/config of a key", w.say("/config max_background_forks 2").Message, "2")
-		w.holds(w.Snapshot().MaxForks == 2 && w.has("state/settings.json"), "in force", w.Snapshot().MaxForks)
-		w.refuses("haiku", command.Say{Text: "/config model.main gpt"})
-		w.refuses("", command.Say{Text: "/config nonsense 1"})
-		w.shows("/config", w.say("/config").Message, "bg_fork_timeout")
-	})
-}
-
-func TestFilesGoWithTheNextMessage(t *testing.T) {
-	dir := t.TempDir()
-	for name, data := range map[string]string{"pic.txt": "\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR\x00\x00\x00\x01\x00\x00\x00\x01\x08\x06\x00\x00\x00\x1f\x15\xc4\x89", "notes.png": "no picture at all"} {
-		testkit.Must(t, os.WriteFile(filepath.Join(dir, name), []byte(data), 0o600))
-	}
-	story(t, nil, func(w *world) {
-		w.say("/attach " + filepath.Join(dir, "pic.txt"))
-		w.say("/attach " + filepath.Join(dir, "notes.png"))
-		w.needs(len(w.Snapshot().Attached) == 2, "attached", w.Snapshot().Attached)
-		w.holds(w.has("downloads/notes.png") && !w.has("downloads/pic.txt"), "an image is known by its bytes, not by its name")
-		w.say("look at these")
-		w.is("attached after the message", len(w.Snapshot().Attached), 0)
-		found := false
-		for _, e := range w.Snapshot().Chat {
-			found = found || strings.Contains(e.Text, "downloads/notes.png") && strings.Contains(e.Text, "[1 image")
-		}
-		w.holds(found, "the message does not name them", w.Snapshot().Chat)
-		for _, bad := range []string{"/attach", "/attach " + dir, "/attach " + filepath.Join(dir, "nothing")} {
-			w.refuses("", command.Say{Text: bad})
-		}
-	})
-}
-
-func TestSetupIsATalkThatOnlyTheUserBegins(t *testing.T) {
-	story(t, nil, func(w *world) {
-		w.say("/setup")
-		w.sleep(time.Minute)
-		w.holds(!w.Snapshot().Busy && w.last().Role == transcript.Bot, "there is no answer", w.last())
-		w.refuses("create your own client", command.Slash{Line: "/google-auth"})
-	})
-}
-
-// fork is the topic of the fork, or how the last one ended.
-func (w *world) fork() string {
-	s := w.Snapshot()
-	if s.Fork != nil {
-		return "in " + s.Fork.Topic
-	}
-	for i := len(s.Chat) - 1; i >= 0; i-- {
-		if e := s.Chat[i].Embed; e != nil {
-			return e.Title
-		}
-	}
-	return ""
-}
-
-func TestAForkIsEnteredSpokenInAndLeft(t *testing.T) {
-	story(t, nil, func(w *world) {
-		w.say("hello")
-		main := w.sessions.Main()
-		w.say("/fork the garden")
-		w.is("fork", w.fork(), "in the garden")
-		w.say("what about roses?")
-		w.do(command.ExitFork{How: command.ExitDiscard})
-		w.sleep(time.Minute)
-		w.is("fork", w.fork(), "Fork Ended — discarded")
-		w.is("the main session", w.sessions.Main(), main)
-	})
-}
-
-func TestTheAgentEntersAForkAndReportsOutOfIt(t *testing.T) {
-	story(t, nil, func(w *world) {
-		w.asks(`say Let me look at that apart.`, `call enter_fork {"topic":"roses"}`, `wait 5s`, `say never heard`)
-		w.is("fork", w.fork(), "in roses")
-		w.holds(!w.spoke("never heard"), "the turn went on after it had asked for a fork")
-		w.asks(`call report_updates {"message":"Roses want sun."}`)
-		w.is("fork, updates", []string{w.fork(), w.pending()}, []string{"Fork Ended — summary queued", "Roses want sun."})
-		w.say("back again")
-		w.is("updates after main's turn", w.pending(), "")
+		w.holds(w.spoke("after it"), "the turn did not continue")
 	})
 }
 
 func TestSlashCommandsAnswer(t *testing.T) {
 	story(t, nil, func(w *world) {
+		status := w.say("/status").Message
+		w.holds(strings.HasPrefix(status, "No model is connected: scripted replies answer. Nothing is due within a day; "), "/status", status)
+		w.shows("/status", status, "\nbudget: ")
 		for line, want := range map[string]string{
 			"/ping-budget":                           "ping budget: 5/5 available (refills 1 every 90 min).",
+			"/ping-budget 5":                         "the ping budget is unchanged: 5/5 available (refills 1 every 90 min).",
 			"/ping-budget 6 60":                      "ping budget updated: 5/6 available (refills 1 every 60 min, next in 60 min).",
 			"/ping-budget capacity=5 refill_rate=80": "ping budget updated: 5/5 available (refills 1 every 80 min).",
 			"/model opus":                            "switched to opus.",
@@ -177,102 +56,247 @@ func TestSlashCommandsAnswer(t *testing.T) {
 			w.do(command.RestoreBudget{Capacity: 5, RefillMinutes: 90, Available: 5})
 			w.is(line, w.say(line).Message, want)
 		}
-		for _, line := range []string{"/model gpt", "/thinking much", "/ping-budget -1", "/ping-budget 5 0", "/ping-budget five", "/"} {
-			w.refuses("", command.Say{Text: line})
+		for line, words := range map[string]string{
+			"/model gpt": "", "/thinking much": "", "/ping-budget -1": "", "/ping-budget 5 0": "", "/ping-budget five": "", "/": "",
+			"/nonsense": "/ping-budget" /* it says what exists */, "/config model.main gpt": "haiku", "/config nonsense 1": "",
+			"/mcp login": textServerUsage, "/google-auth": "create your own client", "/attach": "", "/attach /missing": "",
+		} {
+			w.refuses(words, command.Say{Text: line})
 		}
-		w.refuses("/ping-budget", command.Say{Text: "/nonsense"}) // it says what exists
+		w.shows("/config of a key", w.say("/config max_background_forks 2").Message, "2")
+		w.holds(w.Snapshot().MaxForks == 2 && w.has("state/settings.json"), "in force", w.Snapshot().MaxForks)
+		w.is("/mcp", w.say("/mcp").Message, textNoServers)
+		w.shows("/config", w.say("/config").Message, "bg_fork_timeout")
+		w.say("/attach " + w.dir.Path("state/settings.json"))
+		w.is("attached", len(w.Snapshot().Attached), 1)
+		w.say("/setup")
+		w.sleep(time.Minute)
+		chat := w.Snapshot().Chat
+		w.holds(!w.Snapshot().Busy && chat[len(chat)-1].Role == transcript.Bot, "/setup has no answer", chat)
 	})
 }
 
-func TestClearForgetsTheConversationAndKeepsUpdates(t *testing.T) {
-	story(t, nil, func(w *world) {
-		w.say("hello")
-		first := w.sessions.Main()
-		testkit.Must(t, w.updates.Append(w.now(), "keep me"))
-		w.say("/fork")
-		w.shows("/clear", w.say("/clear").Message, "fork was discarded too")
-		w.is("main, updates", []string{w.sessions.Main(), w.pending()}, []string{"", "keep me"})
-		w.holds(w.Snapshot().Fork == nil, "fork", w.Snapshot().Fork)
-		w.say("again")
-		id := w.sessions.Main()
-		w.holds(id != "" && id != first, "the session after /clear", id, first)
-	})
-}
-
-func TestAMessageOfAMegabyteIsRefusedWithTheCure(t *testing.T) {
-	story(t, nil, func(w *world) {
-		w.refuses("attach", command.Say{Text: strings.Repeat("a", 1<<20)})
-		w.refuses("", command.Say{Text: " \n\t "})
-		w.say("\x1b[2Jhello \u202eolleh")
-		for _, e := range w.Snapshot().Chat {
-			w.lacks("the chat", e.Text, "\x1b", "\u202e")
-		}
-	})
-}
-
-func TestASavedForkGoesOnWithMainsModelThinkingAndEars(t *testing.T) {
+// A fork is left in each way, and main continues with its own model, thinking and ears.
+func TestAForkIsEnteredAndLeftAndMainContinues(t *testing.T) {
 	e := &recorder{Engine: offline()}
 	config := file{"state/config.json", `{"model_main": "opus", "model_fork": "haiku", "thinking_main": "adaptive", "thinking_fork": "off"}`}
 	setting{engine: e, files: []file{config}}.tell(t, func(w *world) {
+		left := func(how command.Exit) {
+			w.Helper()
+			w.do(command.ExitFork{How: how})
+			w.sleep(time.Minute)
+			w.holds(w.Snapshot().Fork == nil, "the fork is open", how, w.Snapshot().Fork)
+		}
 		w.say("hello")
-		w.say("/fork")
+		first := w.sessions.Main()
+		w.say(please(`say Let me look at that apart.`, `call enter_fork {"topic":"roses"}`, `wait 5s`, `say never heard`))
+		w.holds(w.Snapshot().Fork.Topic == "roses" && !w.spoke("never heard"), "the turn did not lead into a fork", w.Snapshot().Fork)
+		w.say(please(`call report_updates {"message":"Roses want sun."}`))
+		w.holds(w.Snapshot().Fork == nil, "the fork is open after its report", w.Snapshot().Fork)
+		w.is("updates", w.pending(), "Roses want sun.")
+		w.say("/fork the garden")
 		s := e.last().Settings
 		w.needs(s.Model == "haiku" && s.Thinking == "off", "the fork was opened with", s)
-		w.do(command.ExitFork{How: command.ExitSave})
-		w.sleep(time.Minute)
-		w.say("and on we go")
+		left(command.ExitDiscard)
+		w.is("the main session", w.sessions.Main(), first)
+		w.say("/fork")
+		left(command.ExitSave)
+		w.say("and then?")
+		w.is("updates after main's turn", w.pending(), "")
 		main := e.last()
-		w.holds(main.Resume == w.sessions.Main() && !main.Fork && main.Settings.Model == "opus" && main.Settings.Thinking == "adaptive", "main goes on with", main)
+		w.holds(main.Resume == w.sessions.Main() && main.Resume != first && !main.Fork && main.Settings.Model == "opus" && main.Settings.Thinking == "adaptive", "main has", main)
 		go main.OnEngineTurn(func(yield func(agent.Event, error) bool) {
 			_ = yield(agent.Text{Delta: "the download is done"}, nil) && yield(agent.Result{SessionID: main.Resume}, nil)
 		})
 		w.sleep(time.Minute)
 		w.holds(w.spoke("the download is done"), "a turn that the session began is not read")
+		testkit.Must(t, w.updates.Append(w.now(), "keep me"))
+		w.say("/fork")
+		w.shows("/clear", w.say("/clear").Message, "fork was discarded too")
+		w.is("main, updates", []string{w.sessions.Main(), w.pending()}, []string{"", "keep me"})
 	})
 }
 
-// M12: model_fork and thinking_fork did not count for background runs.
-func TestRunsUseTheirOwnModelAndThinkLikeTheConversation(t *testing.T) {
+// A finished run is resumed by command, by a reply to its ping, and by a button of its card, which acts once.
+func TestAFinishedRunIsResumed(t *testing.T) {
 	e := &recorder{Engine: offline()}
-	config := file{"state/config.json", `{"model_main": "opus", "model_fork": "haiku", "thinking_main": "8000", "thinking_fork": "adaptive"}`}
-	setting{engine: e, files: []file{config, routine("aaaa0009", "*/5 * * * *", "", "say looked")}}.tell(t, func(w *world) {
-		w.say("hello")
-		w.sleep(6 * time.Minute)
-		o := e.last()
-		w.holds(o.Fork && o.Settings.Model == "haiku" && o.Settings.Thinking == "8000", "the run was opened with", o.Fork, o.Settings)
-	})
-}
-
-func TestAReplyToAPingGoesOnInTheRunThatSentIt(t *testing.T) {
-	e := &recorder{Engine: offline()}
-	plants := remind("dddd0001", time.Second, "", `call ping_user {"message":"Water the plants?"}`, `call report_updates {"message":"asked"}`)
-	setting{engine: e, files: []file{plants}}.tell(t, func(w *world) {
+	setting{engine: e, files: []file{
+		remind("cccc0001", time.Second, "", `say looked at it`),
+		remind("dddd0001", time.Hour, "", `call ping_user {"message":"Water the plants?"}`, aReport),
+		remind("dddd0003", 2*time.Hour, "", `call discord_embed {"title":"Mail","buttons":[{"label":"Draft","action":"agent:draft it"},{"label":"Away","action":"dismiss:"}]}`, aReport),
+	}}.tell(t, func(w *world) {
 		w.sleep(time.Minute)
-		run := w.Snapshot().Forks[0]
+		w.do(command.ResumeFork{Run: w.Snapshot().Forks[0].ID})
+		w.sleep(time.Minute)
+		fork := w.Snapshot().Fork
+		w.needs(fork != nil && fork.Resumed, "the fork", fork)
+		w.shows("its session was sent", e.to(w.Snapshot().Forks[0].Session), "I would like to continue")
+		w.do(command.ExitFork{How: command.ExitReport})
+		w.sleep(time.Minute)
+		w.holds(w.Snapshot().Fork == nil, "the fork is open after the report")
+		w.refuses("", command.ResumeFork{Run: "missing"})
+		w.sleep(time.Hour)
 		w.do(command.Say{Text: "not yet", ReplyTo: w.pinged().ID})
 		w.sleep(time.Minute)
-		w.shows("the run was sent", e.to(run.Session), "not yet")
-	})
-}
-
-func TestAgentButtonsWorkOnceAndAfterARestart(t *testing.T) {
-	mail := remind("dddd0003", time.Second, "",
-		`call discord_embed {"title":"Mail","buttons":[{"label":"Draft","action":"agent:draft the reply"},{"label":"Away","action":"dismiss:"}]}`,
-		`call report_updates {"message":"shown"}`)
-	story(t, []file{mail}, func(w *world) {
-		w.sleep(time.Minute)
+		w.shows("the run was sent", e.to(w.Snapshot().Forks[0].Session), "not yet")
+		w.do(command.ExitFork{How: command.ExitDiscard})
+		w.sleep(time.Hour)
 		card := w.pinged()
 		w.needs(card.Embed != nil && len(card.Embed.Buttons) == 5 && strings.HasPrefix(card.Embed.Buttons[0].Action, "act:agent:"), "the card", card.Embed)
 		draft := command.Click{Message: card.ID, ID: card.Embed.Buttons[0].Action}
 		w.do(draft)
 		w.sleep(time.Minute)
 		w.holds(w.Snapshot().Fork != nil && w.Snapshot().Fork.Resumed, "fork", w.Snapshot().Fork)
-		w.do(command.ExitFork{How: command.ExitDiscard})
-		w.sleep(time.Minute)
 		w.refuses("", draft)
 		w.do(command.Click{Message: card.ID, ID: card.Embed.Buttons[1].Action})
 		for _, bad := range []string{"", "act:", "act:rm:x", "act:task_done:1", "nonsense"} {
 			w.refuses("", command.Click{Message: "t0", ID: bad})
 		}
 	})
+}
+
+// L5: it counted as done wherever "done" is shown.
+func TestAForegroundTaskCutOffByTheNextMessageIsInterruptedEverywhere(t *testing.T) {
+	story(t, []file{foreground("aaaa0001", 10*time.Minute, "say First.", "wait 1h", "say Last.")}, func(w *world) {
+		w.sleep(11 * time.Minute)
+		w.say("hello")
+		w.sleep(time.Minute)
+		past := must(dueTimes(w.dir, nil, time.Time{}, w.now()))(w)
+		w.holds(len(past.Rows) == 1 && past.Rows[0].Fate == duetimes.Interrupted && past.Rows[0].Why == duetimes.ByUser, "the account", past.Rows)
+		away := must(absence.Sum(w.dir, w.audit, absence.Span{From: w.now().Add(-time.Hour), To: w.now()}))(w)
+		w.holds(len(away.Front) == 1 && strings.Contains(away.Front[0].Detail, "interrupted by you"), "the page of an absence", away.Front)
+		w.holds(!w.has("reminders/aaaa0001.md"), "its file is kept")
+		w.is("notices of what the user did", len(w.Snapshot().Notices), 0)
+	})
+}
+
+// A foreground task is a turn of the conversation, with its updates, also behind a fork.
+func TestAForegroundTaskRunsInTheMainSessionBehindAFork(t *testing.T) {
+	e := &recorder{Engine: offline()}
+	laundry := foreground("aaaa0001", 10*time.Minute, "say The laundry is done.", `call follow_up_chain {"minutes_from_now":20}`)
+	setting{engine: e, files: []file{laundry}}.tell(t, func(w *world) {
+		w.say("hello")
+		w.say("/fork the garden")
+		fork, main := e.last().ID, w.sessions.Main()
+		testkit.Must(w, w.updates.Append(w.now(), "The build is green."))
+		w.sleep(8*time.Minute + 30*time.Second)
+		w.lacks("what the fork was sent", e.to(fork), "aaaa0001")
+		w.is("sent to main", strings.Count(e.to(main), "[reminder:aaaa0001]"), 1)
+		_, prompt, _ := strings.Cut(e.to(main), "\n---\n")
+		w.is("timestamps in the prompt", strings.Count(prompt, "[2000-01-01 "), 1)
+		w.shows("the prompt", prompt, "The build is green.")
+		w.is("updates after their delivery", w.pending(), "")
+		said := func(role transcript.Role, parts ...string) int {
+			return slices.IndexFunc(w.Snapshot().Chat, func(e transcript.Entry) bool {
+				return e.Role == role && !slices.ContainsFunc(parts, func(part string) bool { return !strings.Contains(e.Text, part) })
+			})
+		}
+		announced, answered := said(transcript.Notice, "Task aaaa0001", "runs in the main session"), said(transcript.Bot, "The laundry is done.")
+		w.holds(announced >= 0 && answered >= announced && w.Snapshot().Fork != nil, "announced, answered, and the fork", announced, answered, w.Snapshot().Fork)
+		list := w.index.Set().Reminders
+		w.needs(!w.has(laundry.rel) && len(list) == 1, "the reminder is done, and its chain continues", list)
+		w.is("the next check", fmt.Sprint(list[0].ChainDepth, " of ", list[0].MaxChain, ", parent ", list[0].ChainParent), "1 of 2, parent aaaa0001")
+		w.is("the schedule", w.view(list[0].ID).Label, "Chain reminder (2/3)")
+		w.say("and roses?")
+		w.shows("what the fork is sent", e.to(fork), "and roses?")
+		w.lacks("what main is sent", e.to(main), "and roses?")
+	})
+}
+
+// choosy is an engine with a model that ignores every thinking setting.
+type choosy struct{ agent.Engine }
+
+func (choosy) Status() agent.Status {
+	return agent.Status{Models: func() []agent.Model {
+		return []agent.Model{
+			{Names: []string{"opus", ""}, AlwaysThinks: true, OwnMeasure: true}, {Names: []string{"sonnet"}, OwnMeasure: true}, {Names: []string{"haiku"}},
+		}
+	}}
+}
+func (choosy) OnChange(func()) {}
+
+// warning is a working engine of an untested version.
+type warning struct {
+	agent.Engine
+	changed func()
+	runs    atomic.Bool
+}
+
+func (w *warning) Run(ctx context.Context) error {
+	w.runs.Store(true)
+	<-ctx.Done()
+	return nil
+}
+func (*warning) Status() agent.Status      { return agent.Status{Version: "9.0.0", Warning: "it is newer"} }
+func (w *warning) OnChange(changed func()) { w.changed = changed }
+
+func TestWhatTheEngineWarnsOfIsSaidOnceAndKeepsNothingUp(t *testing.T) {
+	e := &warning{Engine: offline()}
+	setting{engine: e}.tell(t, func(w *world) {
+		for range 3 {
+			e.changed()
+		}
+		s := w.Snapshot().Engine
+		w.is("said", w.noted("it is newer"), 1)
+		w.is("the engine runs with the bot", e.runs.Load(), true)
+		w.holds(s.OK && s.State == "ready" && s.Warning == "it is newer", "the engine", s)
+	})
+}
+
+func TestASettingOfThinkingThatTheModelDoesNotObeyIsSaid(t *testing.T) {
+	setting{engine: choosy{offline()}}.tell(t, func(w *world) {
+		for _, c := range [][2]string{
+			{"/thinking off", "(default) still thinks"},
+			{"/thinking", "(default) still thinks"},
+			{"/thinking 8000", "(default) decides how much it thinks"},
+			{"/model sonnet", "sonnet decides how much it thinks"},
+			{"/thinking off", ""},
+			{"/model opus", "opus still thinks"},
+			{"/thinking adaptive", ""},
+			{"/config thinking_fork off", "opus still thinks"},
+			{"/model haiku", ""},
+			{"/thinking 8000", ""},
+		} {
+			got := w.say(c[0]).Message
+			w.holds(strings.Contains(got, c[1]) && (c[1] != "" || !strings.Contains(got, "thinks")), c[0]+" answers", got)
+		}
+	})
+}
+
+// leaky panics during a login, and includes a secret in its errors.
+type leaky struct {
+	*script.Engine
+	fault bool
+}
+
+func (e leaky) Login(context.Context) (string, error) {
+	if e.fault {
+		panic("the seam")
+	}
+	return "", fmt.Errorf("dial https://x/?key=hunter2-hunter2: %w", context.DeadlineExceeded)
+}
+func (leaky) Finish(context.Context, string) error { return errors.New("hunter2-hunter2") }
+
+// A fault is a sentence for the user and a place in the log; secrets reach neither the user nor any notice.
+func TestFaultsAndSecretsOfALoginStayInTheLog(t *testing.T) {
+	for _, fault := range []bool{true, false} {
+		log, book := logs.New(logs.Options{})
+		book.Hide("hunter2-hunter2")
+		e := leaky{script.New(script.Options{}), fault}
+		setting{engine: e, change: func(o *Options) { o.Log, o.Book = log, book }}.tell(t, func(w *world) {
+			_, err := w.Do(w.Context(), command.Login{})
+			if fault {
+				w.fails("the login", err, "internal fault in command.Login: the seam")
+				w.shows("the log", w.output(LogTail), "core.leaky.Login (conversation_test.go:")
+				return
+			}
+			w.holds(errors.Is(err, context.DeadlineExceeded) && !strings.Contains(err.Error(), "hunter2"), "the login", err)
+			w.log.Error("a key of hunter2-hunter2 was refused", "error", errors.New("hunter2-hunter2 is wrong"))
+			w.chat.Aside("see hunter2-hunter2")
+			s := w.Snapshot()
+			text := fmt.Sprintf("%+v %+v", s.Notices, s.Chat)
+			w.lacks("shown", text, "hunter2")
+			w.shows("shown", text, "[hidden] is wrong")
+		})
+	}
 }

@@ -10,7 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"ollimbot/core/agent/script"
 	"ollimbot/core/base/testkit"
 	"ollimbot/core/command"
 	"ollimbot/core/storage/config"
@@ -33,7 +32,7 @@ func connectable(t *testing.T) *connected {
 	t.Cleanup(g.Close)
 	h := newHome(t)
 	h.write(google.ClientFile, `{"installed":{"client_id":"`+googletest.ClientID+`","client_secret":"`+googletest.ClientSecret+`"}}`)
-	c := &connected{world: &world{t, h, nil}, g: g}
+	c := &connected{world: h.world(nil), g: g}
 	c.start()
 	t.Cleanup(func() { c.stop() })
 	return c
@@ -41,10 +40,10 @@ func connectable(t *testing.T) *connected {
 
 // start starts a bot on the directory.
 func (c *connected) start() {
-	c.Bot = c.bot(script.New(script.Options{}), func(o *Options) {
+	c.Bot = c.bot(offline(), func(o *Options) {
 		o.Still, o.Env = true, config.Env{Zone: c.home.zone, GoogleAPI: c.g.URL}
 	})
-	c.stop = begin(c.TB.(*testing.T), c.Bot)
+	c.stop = begin(c, c.Bot)
 	for c.Snapshot().Started.IsZero() {
 		time.Sleep(time.Millisecond)
 	}
@@ -69,29 +68,18 @@ func (c *connected) begins(line string) string {
 	return address
 }
 
-// visit follows an address like a browser, and returns the page.
-func (c *connected) visit(browser *http.Client, address string) (status int, to, page string) {
+// visit follows an address like a browser, and returns where it leads and the page.
+func (c *connected) visit(browser *http.Client, address string) (to, page string) {
 	c.Helper()
-	res, err := browser.Get(address)
-	testkit.Must(c, err)
+	res := must(browser.Get(address))(c)
 	defer res.Body.Close()
-	text, err := io.ReadAll(res.Body)
-	testkit.Must(c, err)
-	return res.StatusCode, res.Header.Get("Location"), string(text)
+	return res.Header.Get("Location"), fmt.Sprint(res.StatusCode, " ", string(must(io.ReadAll(res.Body))(c)))
 }
 
 func (c *connected) connects() {
 	c.Helper()
 	c.visit(http.DefaultClient, c.begins("/google-auth"))
 	c.said("google connected")
-}
-
-// disconnects ends the login.
-func (c *connected) disconnects() {
-	c.Helper()
-	_, err := c.google.Logout(c.Context())
-	testkit.Must(c, err)
-	c.google.Refresh() // as the file watcher would
 }
 
 // click presses a control, and returns its answer and error.
@@ -110,21 +98,31 @@ func TestGoogleIsConnectedInTheConversationByABrowserAndByAPastedAddress(t *test
 	c := connectable(t)
 	const tasks, mail = "`ollim-bot tasks", "gmail-reader"
 	c.lacks("the system prompt without a login", c.SystemPrompt(), tasks)
-	status, _, page := c.visit(http.DefaultClient, c.begins("/google-auth"))
-	c.holds(status == http.StatusOK && strings.HasPrefix(page, "Authentication complete"), "the page", status, page)
+	_, page := c.visit(http.DefaultClient, c.begins("/google-auth"))
+	c.holds(strings.HasPrefix(page, "200 Authentication complete"), "the page", page)
 	c.said("google connected as sam@example.com (tasks, calendar).")
 	c.shows("the system prompt", c.SystemPrompt(), tasks+" list")
 	c.lacks("the system prompt", c.SystemPrompt(), mail)
 	c.shows("/google-auth again", c.do(command.Slash{Line: "/google-auth"}).Message, "connected as")
 
 	still := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
-	_, to, _ := c.visit(still, c.begins("/google-auth mail"))
+	to, _ := c.visit(still, c.begins("/google-auth mail"))
 	c.do(command.Say{Text: " http://127.0.0.1:1/?state=forged&code=x "})
 	c.said("google auth failed: this is not the address")
 	c.do(command.Say{Text: to})
 	c.said("google connected as sam@example.com (tasks, calendar, mail).")
 	c.lacks("the chat", fmt.Sprint(c.Snapshot().Chat), "code=")
 	c.shows("the system prompt", c.SystemPrompt(), mail)
+
+	today := time.Now().In(c.home.zone)
+	milk := c.g.AddTask("@default", map[string]any{"title": "Milk", "due": google.DueOn(today.Format(time.DateOnly))})
+	c.fair("fair", "Fair", "date", today.Format(time.DateOnly), today.AddDate(0, 0, 2).Format(time.DateOnly))
+	c.google.Look(t.Context())
+	c.is("parts of the day", len(c.Snapshot().Day), 2)
+	c.is("the event is deleted", c.click("act:event_del:fair", ""), "deleted|<nil>")
+	c.is("the task is done", c.click("act:task_done:"+milk, ""), "done|<nil>")
+	c.is("parts left", len(c.Snapshot().Day), 0)
+	c.is("updates", c.pending(), `Button: the user deleted the event "Fair". / Button: the user completed the task "Milk".`)
 
 	c.g.Revoke()
 	c.shows("a control", c.click("act:task_done:x", ""), "log in again")
@@ -136,54 +134,6 @@ func TestGoogleIsConnectedInTheConversationByABrowserAndByAPastedAddress(t *test
 	c.lacks("the system prompt", c.SystemPrompt(), tasks)
 }
 
-func TestButtonsActOnTasksAndEvents(t *testing.T) {
-	testkit.Alone(t)
-	c := connectable(t)
-	c.shows("without a login", c.click("act:task_done:1", ""), "google is not connected (not set up")
-	c.connects()
-	c.g.Tasks["other"] = nil
-	milk, soap := c.g.AddTask("@default", map[string]any{"title": "Milk\n\x1b[31mIgnore"}), c.g.AddTask("other", map[string]any{"title": "Soap"})
-	c.fair("ev1", "Fair", "dateTime", "2031-01-02T03:00:00Z", "2031-01-02T04:00:00Z")
-	for _, one := range [][2]string{
-		{"act:task_done:" + milk, "done|<nil>"},
-		{"act:task_del:other/" + soap, "deleted|<nil>"},
-		{"act:event_del:ev1", "deleted|<nil>"},
-		{"act:event_del:ev1", "|failed: it no longer exists"},
-		{"act:task_del:_", "|failed: it no longer exists"},
-		{"act:task_done:nolist/" + milk, "|failed: it no longer exists"},
-	} {
-		c.is(one[0], c.click(one[0], ""), one[1])
-	}
-	c.is("updates", c.pending(), `Button: the user completed the task "Milk Ignore". / Button: the user deleted the task "Soap". / `+
-		`Button: the user deleted the event "Fair".`)
-	c.is("Google refused", c.g.Refused, []string{})
-}
-
-func TestTheDayIsReadWhileSomebodyLooksAndShownWithTheLogin(t *testing.T) {
-	testkit.Alone(t)
-	c := connectable(t)
-	today := time.Now().In(c.home.zone)
-	c.google.Look(t.Context())
-	c.connects()
-	milk := c.g.AddTask("@default", map[string]any{"title": "Milk", "due": google.DueOn(today.Format(time.DateOnly))})
-	c.fair("fair", "Fair\x1b[31m", "date", today.Format(time.DateOnly), today.AddDate(0, 0, 2).Format(time.DateOnly))
-	asked := c.g.Count("calendar.events.list") // the login itself makes a request
-	c.holds(len(c.Snapshot().Day) == 0 && c.g.Count("tasks.tasks.list") == 0, "the day was read while nobody looks", c.Snapshot().Day)
-	for range 3 {
-		c.google.Look(t.Context())
-	}
-	day := c.Snapshot().Day
-	c.needs(len(day) == 2 && day[0].Title+day[1].Title == "Fair", "the day", day)
-	c.is("requests", []int{c.g.Count("calendar.events.list"), c.g.Count("tasks.tasks.list")}, []int{asked + 1, 1})
-	c.click("act:task_done:"+milk, "")
-	c.is("left with the task done", len(c.Snapshot().Day), 1)
-	c.click("act:event_del:fair", "")
-	c.is("left with the event deleted", len(c.Snapshot().Day), 0)
-	c.disconnects()
-	c.google.Look(t.Context())
-	c.holds(c.Snapshot().Day == nil, "the day outlives the login", c.Snapshot().Day)
-}
-
 func TestAGoogleButtonOutlivesTheBotThatShowedIt(t *testing.T) {
 	testkit.Alone(t)
 	c := connectable(t)
@@ -193,18 +143,12 @@ func TestAGoogleButtonOutlivesTheBotThatShowedIt(t *testing.T) {
 	milk, soap := c.g.AddTask("errands", map[string]any{"title": "Milk"}), c.g.AddTask("errands", map[string]any{"title": "Soap"})
 	at := time.Now().Add(time.Hour)
 	c.fair("fair", "Fair", "dateTime", at.Format(time.RFC3339), at.Add(time.Hour).Format(time.RFC3339))
-	card, err := c.chat.Post(t.Context(), post.Post{Embed: &post.Embed{Title: "Today", Buttons: []post.Button{
+	card := must(c.chat.Post(t.Context(), post.Post{Embed: &post.Embed{Title: "Today", Buttons: []post.Button{
 		{Label: "Done", Action: "task_done:" + milk}, {Label: "Drop", Action: "task_del:" + soap}, {Label: "Cancel", Action: "event_del:fair"},
-	}}})
-	testkit.Must(t, err)
+	}}}))(t)
 	c.stop()
 	c.start()
-	var buttons []post.Button
-	for _, e := range c.Snapshot().Chat {
-		if e.Is(card) {
-			buttons = e.Embed.Buttons
-		}
-	}
+	buttons := c.card("Today").Embed.Buttons
 	c.needs(len(buttons) == 3, "of the card is left", buttons)
 	for _, button := range buttons {
 		c.do(command.Click{Message: card, ID: button.Action})
@@ -214,7 +158,7 @@ func TestAGoogleButtonOutlivesTheBotThatShowedIt(t *testing.T) {
 	c.holds(len(left) == 1 && left[0]["status"] == "completed" && event["status"] == "cancelled", "the buttons did not do what they say", left, event)
 	c.g.Unlock()
 
-	c.disconnects()
+	must(c.google.Logout(t.Context()))(t)
 	c.stop()
 	calls := len(c.g.Calls)
 	c.start()
@@ -251,32 +195,32 @@ func TestARoutineSkipsTheDaysOfAGoogleCalendar(t *testing.T) {
 	c.fair("leave", "Leave", "date", fmt.Sprintf("%d-03-03", year), fmt.Sprintf("%d-03-05", year))
 	c.put(task("routines/meds.md", "id: meds\ncron: \"0 9 * * *\"\nskip: calendar \"Off days\"\n", "Take them."))
 	c.index.Scan()
-	skipped := func() (days string) {
-		r, ok := c.index.Set().RoutineByID("meds")
-		c.needs(ok, "the routine is not in force", c.index.Set().Problems)
+	skipped := func() (days, problem string) {
+		set := c.index.Set()
+		r, ok := set.RoutineByID("meds")
+		c.needs(ok, "the routine is not in force", set.Problems)
 		from := time.Date(year, 3, 1, 0, 0, 0, 0, time.UTC)
 		for _, k := range r.Schedule.Skipped(from, from.AddDate(0, 0, 9), 9) {
 			days += fmt.Sprintf("%d %s; ", k.At.Day(), k.Why)
 		}
-		return days
-	}
-	problem := func() string {
-		for _, p := range c.index.Set().Problems {
+		for _, p := range set.Problems {
 			if strings.HasPrefix(p.Message, "skip: ") {
-				return p.Message
+				problem = p.Message
 			}
 		}
-		return ""
+		return days, problem
 	}
 	c.readSkipped(t.Context())
 	c.index.LookAtCalendars()
-	c.is("skipped without Google", skipped(), "")
-	c.shows("the problem", problem(), `calendar "Off days"`, "/google-auth")
+	days, problem := skipped()
+	c.is("skipped without Google", days, "")
+	c.shows("the problem", problem, `calendar "Off days"`, "/google-auth")
 	c.connects()
-	days, failed := c.google.DaysOff(t.Context(), c.index.Shelf().Due(c.now().Add(time.Hour)))
-	testkit.Must(t, c.index.Shelf().Keep(c.now(), days, failed))
+	off, failed := c.google.DaysOff(t.Context(), c.index.Shelf().Due(c.now().Add(time.Hour)))
+	testkit.Must(t, c.index.Shelf().Keep(c.now(), off, failed))
 	c.index.LookAtCalendars()
+	days, problem = skipped()
 	const why = `except calendar "Off days": Leave; `
-	c.is("skipped", skipped(), "3 "+why+"4 "+why)
-	c.is("the problem", problem(), "")
+	c.is("skipped", days, "3 "+why+"4 "+why)
+	c.is("the problem", problem, "")
 }

@@ -40,16 +40,14 @@ func TestMain(m *testing.M) {
 func child(root string) int {
 	dir, err := store.At(root)
 	if err != nil {
-		fmt.Println(err)
-		return 1
+		panic(err)
 	}
 	b, err := New(Options{
 		Dir: dir, Env: config.Env{Zone: time.UTC}, Engine: script.New(script.Options{Pace: 0.1}),
 		EngineName: "script", Log: slog.New(slog.DiscardHandler),
 	})
 	if err != nil {
-		fmt.Println(err)
-		return 1
+		panic(err)
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	if os.Getenv(childSaves) != "" {
@@ -73,8 +71,7 @@ func child(root string) int {
 		}
 	}()
 	if err := b.Run(ctx); err != nil {
-		fmt.Println(err)
-		return 1
+		panic(err)
 	}
 	return 0
 }
@@ -111,15 +108,15 @@ func TestAForkIsPromotedOnceWhenTheProcessIsKilled(t *testing.T) {
 	for range 15 {
 		kill(t, h, 2+dice.IntN(60))
 		id := ""
-		if data, err := os.ReadFile(filepath.Join(h.root, "state", "sessions.json")); err == nil {
-			id = string(data)
+		if h.has("state/sessions.json") {
+			id = h.read("state/sessions.json")
 		}
 		entered, promoted := map[string]int{}, map[string]int{}
-		data, err := os.ReadFile(filepath.Join(h.root, "state", "session_history.jsonl"))
-		if err != nil && !os.IsNotExist(err) {
-			t.Fatal(err)
+		history := ""
+		if h.has("state/session_history.jsonl") {
+			history = h.read("state/session_history.jsonl")
 		}
-		for line := range strings.Lines(string(data)) {
+		for line := range strings.Lines(history) {
 			var e struct {
 				ID    string `json:"session_id"`
 				Event string `json:"event"`
@@ -136,54 +133,36 @@ func TestAForkIsPromotedOnceWhenTheProcessIsKilled(t *testing.T) {
 		}
 		promotions = len(promoted)
 		for fork, n := range promoted {
-			if n > 1 || entered[fork] != 1 {
-				t.Errorf("%s was entered %d times and promoted %d times", fork, entered[fork], n)
-			}
+			checks{t}.holds(n == 1 && entered[fork] == 1, "a fork was entered and promoted", fork, entered[fork], n)
 		}
-		if id != "" && entered[id] == 0 {
-			t.Errorf("the main session is %q, which was no fork", id)
-		}
-		if len(promoted) > 0 && id == "" {
-			t.Error("after a promotion there is no main session")
-		}
+		checks{t}.holds(id == "" || entered[id] > 0, "the main session was no fork", id)
+		checks{t}.holds(id != "" || len(promoted) == 0, "after a promotion there is no main session")
 	}
-	if promotions == 0 {
-		t.Error("no fork was ever promoted: the test looks at nothing")
-	}
+	checks{t}.holds(promotions > 0, "no fork was ever promoted: the test looks at nothing")
 }
 
-func start(t *testing.T, h home) (*exec.Cmd, *bufio.Scanner, func()) {
+// kill starts a bot and kills it after a number of changes, with its children: a git that continues writing would disturb the
+// test's cleanup.
+func kill(t *testing.T, h home, changes int) {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), binarytest.Path())
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Env = append(os.Environ(), childDir+"="+h.root, "GIT_CONFIG_GLOBAL=/dev/null")
-	in, err := cmd.StdinPipe()
-	testkit.Must(t, err)
-	out, err := cmd.StdoutPipe()
-	testkit.Must(t, err)
+	in := must(cmd.StdinPipe())(t)
+	lines := bufio.NewScanner(must(cmd.StdoutPipe())(t))
 	testkit.Must(t, cmd.Start())
-	return cmd, bufio.NewScanner(out), func() { _ = in.Close() }
-}
-
-// kill starts a bot and kills it after a number of changes.
-func kill(t *testing.T, h home, changes int) {
-	t.Helper()
-	cmd, lines, stop := start(t, h)
-	defer stop()
-	limit := time.AfterFunc(10*time.Second, func() { killAll(cmd) })
-	defer limit.Stop()
+	all := func() { _ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+	limit := time.AfterFunc(10*time.Second, all)
 	for range changes {
 		if !lines.Scan() {
 			break
 		}
 	}
-	killAll(cmd) // the limit may have been reached first
+	limit.Stop()
+	all() // the limit may have been reached first
+	_ = in.Close()
 	_ = cmd.Wait()
 }
-
-// killAll kills the child and its children: a git that continues writing would disturb
-// the test's cleanup.
-func killAll(cmd *exec.Cmd) { _ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 
 // A client that reads the door of a bot that was killed would be refused by the next one,
 // whose socket is the same and whose token is not.

@@ -2,7 +2,6 @@ package core
 
 import (
 	"encoding/json"
-	"errors"
 	"flag"
 	"fmt"
 	"io/fs"
@@ -39,11 +38,9 @@ func TestNothingPromisedIsLostInAPowerCut(t *testing.T) {
 	d := newDay(t)
 	trace := filepath.Join(t.TempDir(), "trace")
 	d.live(powertest.Strace(trace)...)
-	f, err := os.Open(trace)
-	testkit.Must(t, err)
+	f := must(os.Open(trace))(t)
 	defer f.Close()
-	day, err := powertest.Read(f, d.h.root, d.before, d.witness)
-	testkit.Must(t, err)
+	day := must(powertest.Read(f, d.h.root, d.before, d.witness))(t)
 	if len(day.Marks()) < 30 || day.Changes() < 500 {
 		t.Fatalf("only %d promises and %d changes were recorded", len(day.Marks()), day.Changes())
 	}
@@ -57,17 +54,17 @@ func TestNothingPromisedIsLostInAPowerCut(t *testing.T) {
 		random := rand.New(rand.NewPCG(seed, uint64(i)))
 		at, loss := 1+random.IntN(day.Changes()), powertest.Loss(i%5)
 		t.Run(fmt.Sprintf("loss %d behind change %d, seed %d", loss, at, seed), func(t *testing.T) {
-			var told []promised
+			var promises []promised
 			was := 0 // how many of these precede the cut
 			for _, m := range day.Marks() {
-				told = append(told, promiseOf(t, m.Text))
+				promises = append(promises, promiseOf(t, m.Text))
 				if m.At <= at {
 					was++
 				}
 			}
 			root := newHome(t).root
 			testkit.Must(t, day.Cut(root, at, loss, random))
-			d.startAgain(t, root, told, was)
+			d.startAgain(t, root, promises, was)
 		})
 	}
 }
@@ -96,9 +93,9 @@ func TestNothingPromisedIsLostWhenACallFails(t *testing.T) {
 		kind := kinds[i%len(kinds)]
 		when := 1 + rand.New(rand.NewPCG(seed, uint64(i))).IntN(kind.most)
 		t.Run(fmt.Sprintf("%s number %d, %s", kind.call, when, kind.err), func(t *testing.T) {
-			d := d.anew(t)
-			told := d.live("-f", "--seccomp-bpf", "-o", "/dev/null", "-e", "trace="+kind.call, "-e", fmt.Sprintf("inject=%s:error=%s:when=%d", kind.call, kind.err, when))
-			d.startAgain(t, d.h.root, told, len(told))
+			d := d.again(t)
+			promises := d.live("-f", "--seccomp-bpf", "-o", "/dev/null", "-e", "trace="+kind.call, "-e", fmt.Sprintf("inject=%s:error=%s:when=%d", kind.call, kind.err, when))
+			d.startAgain(t, d.h.root, promises, len(promises))
 		})
 	}
 }
@@ -120,15 +117,13 @@ func newDay(t *testing.T) *day {
 	if err := exec.CommandContext(t.Context(), "strace", "-o", "/dev/null", "true").Run(); err != nil {
 		t.Skipf("needs strace, and the right to trace: %v", err)
 	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	testkit.Must(t, err)
+	l := must(net.Listen("tcp", "127.0.0.1:0"))(t)
 	t.Cleanup(func() { _ = l.Close() })
-	d := &day{port: l.Addr().(*net.TCPAddr).Port}
-	return d.anew(t)
+	return (&day{port: l.Addr().(*net.TCPAddr).Port}).again(t)
 }
 
-// anew returns the same day in another directory.
-func (d *day) anew(t *testing.T) *day {
+// again returns the same day in another directory.
+func (d *day) again(t *testing.T) *day {
 	h := newHome(t)
 	prepareTheDay(h)
 	before := filepath.Join(t.TempDir(), "before")
@@ -137,7 +132,7 @@ func (d *day) anew(t *testing.T) *day {
 }
 
 // live runs the day under strace with those arguments, and returns the guaranteed states.
-func (d *day) live(strace ...string) (told []promised) {
+func (d *day) live(strace ...string) (promises []promised) {
 	d.t.Helper()
 	name, _, _ := strings.Cut(d.t.Name(), "/")
 	cmd := exec.CommandContext(d.t.Context(), "strace", append(strace, binarytest.Path(), "-test.run", "^"+name+"$")...)
@@ -145,12 +140,10 @@ func (d *day) live(strace ...string) (told []promised) {
 	if out, err := cmd.CombinedOutput(); err != nil {
 		d.t.Fatalf("the day: %v\n%s", err, out)
 	}
-	data, err := os.ReadFile(d.witness)
-	testkit.Must(d.t, err)
-	for line := range strings.Lines(string(data)) {
-		told = append(told, promiseOf(d.t, line))
+	for line := range strings.Lines(string(must(os.ReadFile(d.witness))(d.t))) {
+		promises = append(promises, promiseOf(d.t, line))
 	}
-	return told
+	return promises
 }
 
 func promiseOf(t *testing.T, line string) (p promised) {
@@ -161,10 +154,10 @@ func promiseOf(t *testing.T, line string) (p promised) {
 
 // startAgain starts the bot on a directory and checks the guaranteed states: the first
 // was lines of the witness are in the past, and any part of the next may have come true.
-func (d *day) startAgain(t *testing.T, root string, told []promised, was int) {
+func (d *day) startAgain(t *testing.T, root string, promises []promised, was int) {
 	var before, next, last promised
 	had := map[string]bool{}
-	for i, p := range told {
+	for i, p := range promises {
 		switch {
 		case p.Digest != "" && i < was:
 			had[p.Digest] = true
@@ -187,37 +180,23 @@ func (d *day) startAgain(t *testing.T, root string, told []promised, was int) {
 		p.say("w901")
 		end()
 		heard := p.given()
-		defer func() {
-			if t.Failed() {
-				t.Logf("promised: %+v\nfound: %+v\nheard: %v\nlogged: %s", before, got, heard, p.logged.String())
-			}
-		}()
-
+		c := checks{t}
 		for name, want := range before.Facts {
-			if next.Facts[name] == want && got.Facts[name] != want && !before.Refused {
-				t.Errorf("%s is %q, and was promised as %q", name, got.Facts[name], want)
-			}
+			c.holds(next.Facts[name] != want || got.Facts[name] == want || before.Refused, name+" is, and was promised as", got.Facts[name], want)
 		}
-		if got.Used < before.Used {
-			t.Errorf("%d pings were paid, and now %d", before.Used, got.Used)
-		}
+		c.holds(got.Used >= before.Used, "pings were paid, and now", before.Used, got.Used)
 		for mark, times := range heard {
-			switch {
 			// A run that was cut off after its report runs and reports again.
-			case mark[0] == 'u' && times > 1 && done["t"+mark[1:]], mark[0] == 'w' && times > 1:
-				t.Errorf("%s was heard %d times", mark, times)
-			case slices.Contains(before.Told, mark) || slices.Contains(before.Heard, mark):
-				t.Errorf("%s was heard before, and again", mark)
-			}
+			again := mark[0] == 'u' && done["t"+mark[1:]] || mark[0] == 'w'
+			c.holds(times == 1 || !again, mark+" was heard more than once", times)
+			c.holds(!slices.Contains(before.Given, mark) && !slices.Contains(before.Heard, mark), mark+" was heard before, and again")
 		}
 		for _, mark := range before.Pending {
-			if slices.Contains(next.Pending, mark) && !slices.Contains(next.Told, mark) && heard[mark] == 0 {
-				t.Errorf("%s was pending, and is lost", mark)
-			}
+			c.holds(heard[mark] > 0 || !slices.Contains(next.Pending, mark) || slices.Contains(next.Given, mark), mark+" was pending, and is lost")
 		}
-		cutOff := strings.Count(strings.Join(p.engine.messages(), "\n"), "Webhook ci: ")
-		for _, mark := range last.Told {
-			lost := heard[mark] == 0 && !slices.Contains(next.Told, mark)
+		cutOff := strings.Count(strings.Join(p.sent, "\n"), "Webhook ci: ")
+		for _, mark := range last.Given {
+			lost := heard[mark] == 0 && !slices.Contains(next.Given, mark)
 			switch {
 			case !lost || mark[0] != 'u', mark[1] != '0' && !slices.Contains(before.Taken, mark):
 			case mark[1] == '1' && cutOff > 0: // a delivery whose run was cut off is reported
@@ -226,8 +205,10 @@ func (d *day) startAgain(t *testing.T, root string, told []promised, was int) {
 				t.Errorf("%s never came", mark)
 			}
 		}
-		if kept, _ := filepath.Glob(filepath.Join(root, "state", "*corrupt*")); len(kept) > 0 {
-			t.Errorf("files are corrupt: %q", kept)
+		kept, _ := filepath.Glob(filepath.Join(root, "state", "*corrupt*"))
+		c.holds(len(kept) == 0, "files are corrupt", kept)
+		if t.Failed() {
+			t.Logf("promised: %+v\nfound: %+v\nheard: %v\nlogged: %s", before, got, heard, p.logged.String())
 		}
 	})
 }
@@ -253,12 +234,8 @@ func filesIn(t *testing.T, root string) map[string]string {
 
 // doneTasks returns the marks of the tasks whose runs the ledger has as done.
 func doneTasks(t *testing.T, root string) map[string]bool {
-	data, err := os.ReadFile(filepath.Join(root, "state", "fork_runs.jsonl"))
-	if !errors.Is(err, fs.ErrNotExist) {
-		testkit.Must(t, err)
-	}
 	done := map[string]bool{}
-	for line := range strings.Lines(string(data)) {
+	for line := range strings.Lines(filesIn(t, root)["state/fork_runs.jsonl"]) {
 		var run fork.View
 		if json.Unmarshal([]byte(line), &run) == nil && run.State == fork.Done {
 			done[marks.FindString(run.Title)] = true

@@ -15,7 +15,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"ollimbot/core/base/testkit"
 	"ollimbot/core/command"
 	"ollimbot/core/work/webhook"
 	"ollimbot/routines/watch"
@@ -30,21 +29,17 @@ func TestThePreviewIsThePrompt(t *testing.T) {
 			h := newHome(t)
 			synctest.Test(t, func(t *testing.T) {
 				h.t = t
-				p := &previewed{t: t, h: h, rng: rand.New(rand.NewPCG(seed, 7)), said: map[string][2]string{}}
+				p := &previewed{checks: checks{t}, home: h, rng: rand.New(rand.NewPCG(seed, 7))}
 				// One of three days, two of them with a clock change.
 				days := []string{"2000-01-03T06:00:00Z", "2000-03-25T22:30:00Z", "2000-10-28T22:30:00Z"}
-				from, err := time.Parse(time.RFC3339, days[seed%3])
-				testkit.Must(t, err)
-				time.Sleep(time.Until(from))
+				time.Sleep(time.Until(must(time.Parse(time.RFC3339, days[seed%3]))(t)))
 				p.furnish()
 				p.start()
 				for range 100 {
 					p.minute()
 				}
 				p.stop()
-				if p.foretold < 30 || p.late+p.hooked == 0 {
-					t.Errorf("only %d prompts were foretold, %d sent late, %d of webhooks", p.foretold, p.late, p.hooked)
-				}
+				p.holds(p.foretold >= 30 && p.late+p.hooked > 0, "prompts that were foretold, sent late, and of webhooks", p.foretold, p.late, p.hooked)
 			})
 		})
 	}
@@ -52,16 +47,14 @@ func TestThePreviewIsThePrompt(t *testing.T) {
 
 // previewed is a running bot with someone previewing its prompts.
 type previewed struct {
-	t   *testing.T
-	h   home
-	rng *rand.Rand
-	bot *Bot
-	end func()
-	n   int // tasks written so far
-	ids []string
-
+	checks
+	home
+	rng   *rand.Rand
+	bot   *Bot
+	end   func()
+	n     int // tasks written so far
+	ids   []string
 	hooks sync.WaitGroup
-
 	turns atomic.Int64
 
 	mu sync.Mutex
@@ -74,12 +67,14 @@ type previewed struct {
 
 func (p *previewed) chance(percent int) bool { return p.rng.IntN(100) < percent }
 
+func one[T any](p *previewed, list ...T) T { return list[p.rng.IntN(len(list))] }
+
 func (p *previewed) furnish() {
-	p.h.write("state/settings.json", `{"max_background_forks": 100, "quiet_hours": "23:30-00:40"}`)
-	p.h.write("webhooks/ci.md", strings.Replace(hookFile, "isolated: true\n", "", 1))
-	crons := []string{"*/5 * * * *", "*/15 * * * *", "* * * * *", "30 * * * *", "7-50/9 * * * *", "15 0-3 * * *", "30 2 * * *", "0 */2 * * *", "45 7 * * *"}
+	p.home.write("state/settings.json", `{"max_background_forks": 100, "quiet_hours": "23:30-00:40"}`)
+	p.home.write(hook.rel, strings.Replace(hook.text, "isolated: true\n", "", 1))
 	for range 4 + p.rng.IntN(6) {
-		p.write("routines", fmt.Sprintf("cron: %q\n", crons[p.rng.IntN(len(crons))]))
+		p.write("routines", fmt.Sprintf("cron: %q\n", one(p, "*/5 * * * *", "*/15 * * * *", "* * * * *", "30 * * * *", "7-50/9 * * * *",
+			"15 0-3 * * *", "30 2 * * *", "0 */2 * * *", "45 7 * * *")))
 	}
 	for range 6 + p.rng.IntN(10) {
 		p.remind(time.Duration(p.rng.IntN(200)) * time.Minute)
@@ -92,39 +87,33 @@ func (p *previewed) remind(in time.Duration) string {
 	if p.chance(30) {
 		chain = fmt.Sprintf("max-chain: 3\nchain-depth: %d\n", p.rng.IntN(4))
 	}
-	return p.write("reminders", fmt.Sprintf("run-at: %q\n%s", at.In(p.h.zone).Format(time.RFC3339), chain))
+	return p.write("reminders", fmt.Sprintf("run-at: %q\n%s", at.In(p.zone).Format(time.RFC3339), chain))
 }
 
 // write makes a task file with random settings.
 func (p *previewed) write(folder, when string) string {
 	p.n++
 	id := fmt.Sprintf("task %03d", p.n)
-	var extra strings.Builder
-	fmt.Fprintf(&extra, "background: %v\n", p.chance(80))
-	for _, line := range []string{
-		"description: \"Look after " + id + "\"", "isolated: true", "allow-ping: false", "update-main-session: freely",
-		"update-main-session: always", "update-main-session: blocked", "allowed-tools: [\"Read(notes/*.md)\"]",
-	} {
-		if key, _, _ := strings.Cut(line, ":"); p.chance(25) && !strings.Contains(extra.String(), key) {
-			extra.WriteString(line + "\n")
+	extra := fmt.Sprintf("background: %v\nupdate-main-session: %s\n", p.chance(80), one(p, "on_ping", "on_ping", "freely", "always", "blocked"))
+	for _, line := range []string{"description: \"Look after " + id + "\"", "isolated: true", "allow-ping: false", "allowed-tools: [\"Read(notes/*.md)\"]"} {
+		if p.chance(25) {
+			extra += line + "\n"
 		}
 	}
-	plays := []string{
-		`say Good.`, `call report_updates {"message":"` + id + ` has news\nof two lines"}`, `call ping_user {"message":"Stand up."}`,
-		`call follow_up_chain {"minutes_from_now":7}`,
-	}
+	act := one(p, `say Good.`, `call report_updates {"message":"`+id+` has news\nof two lines"}`, `call ping_user {"message":"Stand up."}`,
+		`call follow_up_chain {"minutes_from_now":7}`)
 	rel := fmt.Sprintf("%s/t%03d.md", folder, p.n)
-	p.h.write(rel, fmt.Sprintf("---\nid: %q\n%s%s---\nDo %s.\n\n```script\n%s\n```\n", id, when, extra.String(), id, plays[p.rng.IntN(len(plays))]))
+	p.put(task(rel, fmt.Sprintf("id: %q\n%s%s", id, when, extra), "Do "+id+".\n\n"+plays(act)))
 	return rel
 }
 
 func (p *previewed) start() {
-	p.bot = p.h.bot(listening{Engine: offline(), hears: p.sent, waits: func() {
+	p.bot = p.home.bot(&recorder{Engine: offline(), hears: p.sent, waits: func() {
 		// Act between two minutes, at a distinct moment.
 		time.Sleep(300*time.Millisecond + time.Duration(p.turns.Add(1))*time.Microsecond)
 	}})
 	p.began = time.Now()
-	p.end = begin(p.t, p.bot)
+	p.end = begin(p, p.bot)
 	synctest.Wait()
 }
 
@@ -178,7 +167,7 @@ func (p *previewed) foretell(at time.Time) {
 	}
 	said := map[string][2]string{}
 	for _, id := range due {
-		said[id] = p.both(func(busy bool) (string, error) { return p.bot.dispatch.Preview(p.t.Context(), id, at, busy) })
+		said[id] = p.both(func(busy bool) (string, error) { return p.bot.dispatch.Preview(p.Context(), id, at, busy) })
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -188,9 +177,7 @@ func (p *previewed) foretell(at time.Time) {
 func (p *previewed) both(preview func(busy bool) (string, error)) (texts [2]string) {
 	for i := range texts {
 		text, err := preview(i == 1)
-		if err != nil {
-			p.t.Errorf("preview: %v", err)
-		}
+		p.holds(err == nil, "the preview fails", err)
 		texts[i] = text
 	}
 	return texts
@@ -201,12 +188,10 @@ func (p *previewed) deliver() {
 	spec, ok := p.bot.webhooks.index.Find("ci")
 	payload := []byte(`{"status":"success","title":"green"}`)
 	checked, err := spec.Check(payload)
-	if !ok || err != nil {
-		p.t.Fatalf("the webhook is not there: %v", err)
-	}
+	p.needs(ok && err == nil, "the webhook is not there", err)
 	at := time.Now()
 	said := p.both(func(busy bool) (string, error) {
-		return p.bot.dispatch.PreviewWebhook(p.t.Context(), "ci", payload, at, busy)
+		return p.bot.dispatch.PreviewWebhook(p.Context(), "ci", payload, at, busy)
 	})
 	p.mu.Lock()
 	p.moment, p.said = at, map[string][2]string{"ci": said}
@@ -226,9 +211,9 @@ func (p *previewed) hold() {
 	if len(p.ids) == 0 {
 		return
 	}
-	id := p.ids[p.rng.IntN(len(p.ids))]
-	do := []command.Value{command.Pause{ID: id, Paused: true}, command.Snooze{ID: id}, command.Snooze{ID: id, Until: time.Now().Add(time.Duration(p.rng.IntN(30)) * time.Minute)}}
-	_, _ = p.bot.Do(p.t.Context(), do[p.rng.IntN(len(do))]) // the task may no longer exist
+	id, until := one(p, p.ids...), time.Now().Add(time.Duration(p.rng.IntN(30))*time.Minute)
+	do := one[command.Value](p, command.Pause{ID: id, Paused: true}, command.Snooze{ID: id}, command.Snooze{ID: id, Until: until})
+	_, _ = p.bot.Do(p.Context(), do) // the task may no longer exist
 }
 
 var previewTag = regexp.MustCompile(`(?m)^(?:\[\d{4}-[^\]]+\] )?\[(routine|reminder|webhook)(-bg)?:([^\]]+)\]`)
@@ -237,12 +222,8 @@ var previewTag = regexp.MustCompile(`(?m)^(?:\[\d{4}-[^\]]+\] )?\[(routine|remin
 // such as that of a late task, is compared with a preview of now.
 func (p *previewed) sent(text string) {
 	tag := previewTag.FindStringSubmatch(text)
-	if tag == nil {
-		p.t.Errorf("a prompt without a tag:\n%s", text)
-		return
-	}
-	if p.began.Equal(time.Now()) {
-		return // missed fires are being recorded at the same moment
+	if p.holds(tag != nil, "a prompt without a tag", text); tag == nil || p.began.Equal(time.Now()) {
+		return // missed fires are being recorded at the same moment as the start
 	}
 	p.mu.Lock()
 	want, ok := p.said[tag[3]]
@@ -256,10 +237,10 @@ func (p *previewed) sent(text string) {
 	busy, _ := p.bot.chat.Busy()
 	if !ok {
 		want = p.both(func(busy bool) (string, error) {
-			return p.bot.dispatch.Preview(p.t.Context(), tag[3], time.Now(), busy)
+			return p.bot.dispatch.Preview(p.Context(), tag[3], time.Now(), busy)
 		})
 	}
 	if text != want[0] && (!busy || text != want[1]) {
-		p.t.Errorf("%s at %s, foretold %v (-preview +sent):\n%s", tag[0], time.Now().In(p.h.zone), ok, cmp.Diff(want[0], text))
+		p.Errorf("%s at %s, foretold %v (-preview +sent):\n%s", tag[0], time.Now().In(p.zone), ok, cmp.Diff(want[0], text))
 	}
 }

@@ -26,71 +26,66 @@ func (w *world) problemFiles() string {
 	return strings.Join(files, " ")
 }
 
-// saves writes a file as an editor does, so that the bot reads it; one without text is removed.
-func (w *world) saves(rel, text string) {
+// saves writes files as an editor does, so that the bot reads them; one without text is removed.
+func (w *world) saves(files ...file) {
 	w.Helper()
-	if text == "" {
-		testkit.Must(w, os.Remove(w.dir.Path(rel)))
-	} else {
-		w.write(rel, text)
+	for _, f := range files {
+		if f.text == "" {
+			testkit.Must(w, os.Remove(w.dir.Path(f.rel)))
+		} else {
+			w.put(f)
+		}
+		w.directory.Apply(watch.Batch{Names: []string{f.rel}})
 	}
-	w.directory.Apply(watch.Batch{Names: []string{rel}})
 }
 
 // Q1: a bot without a screen said nothing.
 func TestAProblemIsSaidAtOnceAndOnThePhoneOnceItHasLasted(t *testing.T) {
-	const rules, wrong = "tool-policy.yaml", "bg_forks:\n  overide: []\n"
+	rules := file{"tool-policy.yaml", "bg_forks:\n  overide: []\n"}
 	var log bytes.Buffer
 	// chat are the messages with the problem in the chat, where the phone shows them.
-	chat := func(w *world, part string) (n int) {
+	chat := func(w *world) (n int) {
 		for _, e := range w.Snapshot().Chat {
-			if e.Role == transcript.Notice && strings.Contains(e.Text, part) {
+			if e.Role == transcript.Notice && strings.Contains(e.Text, "the tool rules, line 2: unknown key") {
 				n++
 			}
 		}
 		return n
 	}
-	const words = "the tool rules, line 2: unknown key"
 	logged := func(o *Options) { o.Log = slog.New(slog.NewTextHandler(&log, nil)) }
-	setting{files: []file{{rules, wrong}}, gap: time.Minute, change: logged}.tell(t, func(w *world) {
-		w.is("at once: notices, messages", []int{w.noted("tool-policy.yaml:2:3: unknown key"), chat(w, words)}, []int{1, 0})
+	setting{files: []file{rules}, gap: time.Minute, change: logged}.tell(t, func(w *world) {
+		w.is("at once: notices, messages", []int{w.noted("tool-policy.yaml:2:3: unknown key"), chat(w)}, []int{1, 0})
 		w.is("lines of the log", strings.Count(log.String(), "a file has a problem"), 1)
-		w.saves("prices.yaml", "opus: cheap\n")
-		w.saves("prices.yaml", "opus: 1 2 3 4\n") // the next save mends it
+		w.saves(file{"prices.yaml", "opus: cheap\n"}, file{"prices.yaml", "opus: 1 2 3 4\n"}) // the next save mends it
 		w.sleep(30 * time.Minute)
-		w.is("after a while: messages, notices of either file", []int{chat(w, words), w.noted(rules), w.noted("prices.yaml")}, []int{1, 1, 1})
+		w.is("after a while: messages, notices of either file", []int{chat(w), w.noted(rules.rel), w.noted("prices.yaml")}, []int{1, 1, 1})
 		w.lacks("the chat", fmt.Sprint(w.Snapshot().Chat), "prices.yaml") // the problem of a moment
 	}, func(w *world) {
 		w.sleep(30 * time.Minute)
-		w.is("messages after a restart", chat(w, words), 1)
-		w.saves(rules, "")
-		w.saves(rules, wrong)
+		w.is("messages after a restart", chat(w), 1)
+		w.saves(file{rules.rel, ""}, rules)
 		w.sleep(30 * time.Minute)
-		w.is("messages when it is made again", chat(w, words), 2)
+		w.is("messages when it is made again", chat(w), 2)
 	})
 }
 
 // Q1: a version that was lost with the restart stopped the medicine.
 func TestABrokenFileKeepsItsLastValidVersionOverARestart(t *testing.T) {
-	const rel = "routines/pill.md"
-	pill := func(at string) string {
-		return task(rel, "id: pill\ncron: \"0 "+at+" * * *\"\nbackground: true\n", "Take it.").text
-	}
+	pill := func(at string) file { return routineOf("pill", "0 "+at+" * * *", "", "Take it.") }
+	rel := pill("").rel
 	hook := task("webhooks/hook.md", "id: hook\nfields:\n  type: object\n  properties:\n    text: {type: string}\n", "Look: {{text}}")
 	inForce := func(w *world, when, want string) {
 		w.Helper()
-		r, ok := w.index.Set().RoutineByID("pill")
-		if !ok {
-			is(w, when+" in force is", "none", want)
-			return
+		cron := "none"
+		if r, ok := w.index.Set().RoutineByID("pill"); ok {
+			cron = r.Cron
 		}
-		is(w, when+" in force is", r.Cron, want)
+		w.is(when+" in force is", cron, want)
 	}
-	setting{files: []file{{rel, pill("8")}, hook}, gap: time.Minute}.tell(t, func(w *world) {
-		w.saves(rel, pill("9"))
+	setting{files: []file{pill("8"), hook}, gap: time.Minute}.tell(t, func(w *world) {
+		w.saves(pill("9"))
 	}, func(w *world) {
-		w.write(rel, pill("sometimes"))
-		w.write(hook.rel, "---\nid: hook\n---\nLook.\n")
+		w.put(pill("sometimes"), file{hook.rel, "---\nid: hook\n---\nLook.\n"})
 		w.directory.Apply(watch.Batch{Full: true})
 		w.is("problems", w.problemFiles(), "routines/pill.md webhooks/hook.md")
 		inForce(w, "broken,", "0 9 * * *")
@@ -101,20 +96,16 @@ func TestABrokenFileKeepsItsLastValidVersionOverARestart(t *testing.T) {
 		for _, p := range list {
 			w.holds(!p.Kept.IsZero() && strings.Contains(p.Message, "until then the version of 20"), "a problem", p)
 		}
-		w.saves(rel, "")
+		w.saves(file{rel, ""})
 		inForce(w, "removed,", "none")
 	}, func(w *world) {
-		w.saves(rel, pill("sometimes"))
+		w.saves(pill("sometimes"))
 		inForce(w, "broken again,", "none")
 	})
-}
-
-// A command beside the bot writes nothing.
-func TestLookingForProblemsKeepsNothing(t *testing.T) {
-	h := newHome(t)
-	h.put(task("routines/pill.md", "id: pill\ncron: \"0 8 * * *\"\n", "Take it."), file{"state/.keep", ""})
+	h := newHome(t) // a command beside the bot writes nothing
+	h.put(pill("8"), file{"state/.keep", ""})
 	list := h.bot(offline()).Problems(time.Now())
-	holds(t, len(list) == 0 && !h.has("state/valid"), "problems", list)
+	checks{t}.holds(len(list) == 0 && !h.has("state/valid"), "looking for problems finds some or keeps versions", list)
 }
 
 // A frame shows what is known of files that no index holds, and has them read for the next one.
@@ -134,29 +125,28 @@ func TestAFrameDoesNotWaitForFilesThatNoIndexHolds(t *testing.T) {
 // A routine that cannot work is reported before it fires: in the list of problems, and in a single notice that a restart does not repeat.
 func TestWhatARoutineLacksIsSaidOnceBeforeItFires(t *testing.T) {
 	const lacks = `runs without the skill "gone"`
-	seen := func(w *world) (n []int) {
-		n = []int{0, 0}
+	seen := func(w *world) (problems, notices int) {
 		for _, p := range w.Snapshot().Schedule.Problems {
-			n[0] += strings.Count(p.Message, lacks)
+			problems += strings.Count(p.Message, lacks)
 		}
 		for _, one := range w.Snapshot().Notices {
-			if strings.Contains(one.Text, lacks) && one.Level == notice.Warn {
-				n[1]++
+			if one.Level == notice.Warn {
+				notices += strings.Count(one.Text, lacks)
 			}
 		}
-		return n
+		return problems, notices
 	}
-	needy := task(tidyFile, "id: "+tidyID+"\ncron: 0 0 1 6 *\nbackground: true\nskills: [gone]\n", "Tidy.")
+	needy := routineOf(tidyID, "0 0 1 6 *", "skills: [gone]\n", "Tidy.")
 	setting{files: []file{needy}, gap: time.Minute}.tell(t, func(w *world) {
 		w.sleep(25 * time.Minute)
-		w.is("problems, notices", seen(w), []int{1, 1})
+		w.is("problems, notices", fmt.Sprint(seen(w)), "1 1")
 		w.is("runs", w.runs(), "")
 	}, func(w *world) {
 		w.sleep(25 * time.Minute)
-		w.is("problems, notices after a restart", seen(w), []int{1, 0})
+		w.is("problems, notices after a restart", fmt.Sprint(seen(w)), "1 0")
 		w.put(task("skills/gone/SKILL.md", "name: gone\ndescription: It is back.\n", "Do it."))
 		w.sleep(11 * time.Minute)
-		w.is("problems, notices when it is mended", seen(w), []int{0, 0})
+		w.is("problems, notices when it is mended", fmt.Sprint(seen(w)), "0 0")
 	})
 }
 
@@ -166,16 +156,14 @@ func TestWhatARoutineLacksOfGoogleIsSaidOnce(t *testing.T) {
 	const lacks = "it runs without your Google calendar: log in with /google-auth"
 	story(t, []file{
 		{google.ClientFile, `{"installed":{"client_id":"a","client_secret":"b"}}`},
-		task(tidyFile, "id: "+tidyID+"\ncron: 0 0 1 6 *\nbackground: true\nallowed-tools: [\"Bash(ollim-bot cal today)\"]\n", "Tidy."),
+		routineOf(tidyID, "0 0 1 6 *", "allowed-tools: [\"Bash(ollim-bot cal today)\"]\n", "Tidy."),
 	}, func(w *world) {
 		w.sleep(25 * time.Minute)
 		w.is("notices", w.noted(tidyFile+": "+lacks), 1)
 		s := w.Snapshot()
 		p := s.Lacks(tidyFile)
 		w.holds(p != nil && p.Message == lacks && p.Lacks == "no login", "it lacks", p)
-		about, err := w.tasks.Describe(tidyID)
-		testkit.Must(t, err)
-		w.shows("the description", about, "warning   "+lacks+"\n")
+		w.shows("the description", w.describe(tidyID), "warning   "+lacks+"\n")
 		w.write(google.TokenFile, `{"token":"t","refresh_token":"r","client_id":"a","client_secret":"b","token_uri":"u","scopes":[],"expiry":"2999-01-01T00:00:00Z"}`)
 		w.google.Refresh() // as the watch on files and the end of a login do
 		s = w.Snapshot()
@@ -183,13 +171,13 @@ func TestWhatARoutineLacksOfGoogleIsSaidOnce(t *testing.T) {
 	})
 }
 
-// L2: each check of a chain is a new file, and each told again what it lacks, so that the notices pushed out the reports of runs.
+// L2: each check of a chain is a new file, and each repeated what it lacks, so that the notices pushed out the reports of runs.
 func TestWhatAChainLacksIsSaidOnceForTheChain(t *testing.T) {
 	story(t, nil, func(w *world) {
 		said := map[string]bool{}
 		for i, parent := range []string{"", "chain-parent: \"c0000000\"\n", "chain-parent: \"c0000000\"\n"} {
-			front := fmt.Sprintf("id: \"c000000%d\"\nchain-depth: %d\nmax-chain: 5\n%s", i, i, parent)
-			check := task(fmt.Sprintf("reminders/c000000%d.md", i), front+"run-at: \"2000-01-20T00:00:00Z\"\nbackground: true\nskills: [gone]\n", "Check.")
+			extra := fmt.Sprintf("chain-depth: %d\nmax-chain: 5\nskills: [gone]\n%s", i, parent)
+			check := remind(fmt.Sprintf("c000000%d", i), 19*24*time.Hour, extra)
 			look := func() {
 				w.index.Scan()
 				lookAgain(w.Bot, watch.Batch{Full: true})
@@ -202,7 +190,7 @@ func TestWhatAChainLacksIsSaidOnceForTheChain(t *testing.T) {
 					said[one.Text] = true
 				}
 			}
-			testkit.Must(t, os.Remove(w.dir.Path(check.rel)))
+			testkit.Must(w, os.Remove(w.dir.Path(check.rel)))
 			look() // between two checks there is no file
 		}
 		w.is("notices", len(said), 1) // each would name its file

@@ -3,18 +3,26 @@ package core
 import (
 	"flag"
 	"fmt"
+	"io/fs"
+	"maps"
 	"math/rand/v2"
 	"os"
-	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"ollimbot/core/agent"
+	"ollimbot/core/agent/messages"
+	"ollimbot/core/agent/messages/messagestest"
+	"ollimbot/core/agent/messages/provider"
 	"ollimbot/core/agent/script"
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/command"
+	"ollimbot/core/storage/store"
+	"ollimbot/core/storage/store/storetest"
 	"ollimbot/routines/watch"
 )
 
@@ -41,6 +49,8 @@ const (
 	edited    = "50a00004"
 )
 
+var soakCrons = map[string]string{everyFive: "*/5 * * * *", pinging: "5,35 * * * *", hourly: "0 * * * *"}
+
 // TestSoak runs days of an accelerated life: a real bot in a bubble whose clock runs as
 // fast as the work is done, with routines, reminders, pings, messages, edits of files and
 // settings, and a restart each night. Every hour it compares sent and received messages,
@@ -55,24 +65,37 @@ func TestSoak(t *testing.T) {
 // TestADayOverTheMessagesAPI runs a day with the engine for the Messages API, with the
 // offline engine as the model.
 func TestADayOverTheMessagesAPI(t *testing.T) {
-	soakWith(t, 1, overMessages)
+	soakWith(t, 1, func(h home) (agent.Engine, func()) {
+		dir, model := storetest.At(h.t, h.root), messagestest.New(script.Options{Pace: 0.5})
+		key := func(name string) string { return map[string]string{"ANTHROPIC_API_KEY": "a key of a test"}[name] }
+		return messages.New(messages.Options{
+			Dir: dir, Transport: model, Env: []string{"PATH=/usr/bin:/bin"}, Providers: provider.New(provider.Options{Dir: dir, Getenv: key}),
+		}), model.Close
+	})
 }
 
 // soakWith runs days with an engine, which is closed at the end.
 func soakWith(t *testing.T, days int, engine func(home) (agent.Engine, func())) {
 	t.Helper()
 	h := newHome(t)
-	wall := time.Now()
-	s := &soak{h: h, rng: rand.New(rand.NewPCG(*soakSeed, 2)), model: newSoakModel(), sums: map[string]int{}}
-	defer func() {
-		t.Logf("%d days in %s, seed %d\n%s", days, time.Since(wall).Round(time.Second), *soakSeed, s)
-	}()
+	s := &soak{rng: rand.New(rand.NewPCG(*soakSeed, 2)), model: soakModel{tokens: 5, capacity: 5, refill: 90}, sums: map[string]int{}, dropped: map[string]int{}}
+	defer func(wall time.Time) {
+		t.Logf("%d days in %s, seed %d", days, time.Since(wall).Round(time.Second), *soakSeed)
+		for _, k := range slices.Sorted(maps.Keys(s.sums)) {
+			t.Logf("%8d %s", s.sums[k], k)
+		}
+	}(time.Now())
 	synctest.Test(t, func(t *testing.T) {
-		s.h.t, s.t = t, t
-		e, end := engine(s.h)
-		defer end()
-		s.ear = newSoakEar(e)
-		s.furnish()
+		h.t, s.checks = t, checks{t}
+		h.put(
+			routine(everyFive, soakCrons[everyFive], "isolated: true\nallow-ping: false\n", `call report_updates {"message":"from-`+everyFive+`."}`),
+			routine(pinging, soakCrons[pinging], "update-main-session: \"freely\"\n", `call ping_user {"message":"Stand up."}`),
+			task("routines/hourly.md", fmt.Sprintf("id: %q\ncron: %q\n", hourly, soakCrons[hourly]), "Do it.\n\n"+plays("say Good.")),
+			routine(edited, "*/30 * * * *", "", `call report_updates {"message":"from-`+edited+`."}`),
+		)
+		e, closes := engine(h)
+		defer closes()
+		s.ear, s.home = newSoakEar(e), h
 		s.start()
 		from := time.Now()
 		for day := range days {
@@ -80,7 +103,9 @@ func soakWith(t *testing.T, days int, engine func(home) (agent.Engine, func())) 
 				s.hour()
 				s.compare()
 			}
-			s.restart()
+			time.Sleep(2 * time.Minute) // it restarts between two fires
+			s.end()
+			s.start()
 			s.bounded(day)
 		}
 		s.end()
@@ -90,8 +115,8 @@ func soakWith(t *testing.T, days int, engine func(home) (agent.Engine, func())) 
 
 // soak is a run of the bot with its expected state.
 type soak struct {
-	t   *testing.T
-	h   home
+	checks
+	home
 	rng *rand.Rand
 	ear *soakEar
 	bot *Bot
@@ -108,30 +133,10 @@ type soak struct {
 	routines  int    // goroutines while the bot is idle, at the end of the first day
 }
 
-func (s *soak) furnish() {
-	s.dropped = map[string]int{}
-	s.routine(everyFive, "*/5 * * * *", "background: true\nisolated: true\nallow-ping: false\n", `call report_updates {"message":"from-`+everyFive+`."}`)
-	s.routine(pinging, "5,35 * * * *", "background: true\nupdate-main-session: \"freely\"\n", `call ping_user {"message":"Stand up."}`)
-	s.routine(hourly, "0 * * * *", "", "say Good.")
-	s.routine(edited, "*/30 * * * *", "background: true\n", `call report_updates {"message":"from-`+edited+`."}`)
-}
-
-func (s *soak) routine(id, cron, extra string, lines ...string) {
-	s.h.put(task("routines/"+id+".md", fmt.Sprintf("id: %q\ncron: %q\ndescription: \"Routine %s\"\n%s", id, cron, id, extra), "Do it.\n\n"+plays(lines...)))
-}
-
 func (s *soak) start() {
-	s.bot = s.h.bot(s.ear)
-	s.end = begin(s.t, s.bot)
+	s.bot = s.home.bot(s.ear)
+	s.end = begin(s, s.bot)
 	synctest.Wait()
-}
-
-// restart restarts the bot, between two fires.
-func (s *soak) restart() {
-	time.Sleep(2 * time.Minute)
-	s.end()
-	s.start()
-	s.sums["restarts"]++
 }
 
 // hour runs an hour with a few random actions, each at a minute of its own. It ends at
@@ -143,12 +148,52 @@ func (s *soak) hour() {
 		if !time.Now().Before(end.Add(-3 * time.Minute)) {
 			break
 		}
-		d := doings[s.rng.IntN(len(doings))]
-		s.sums[d.name]++
-		d.do(s)
+		s.act()
 	}
 	time.Sleep(time.Until(end))
 	synctest.Wait()
+}
+
+// act is one action of a user, an editor or the agent.
+func (s *soak) act() {
+	share := s.rng.IntN(21)
+	at := func(minutes int) time.Time { return time.Now().Add(time.Duration(minutes) * time.Minute) }
+	for _, c := range []struct {
+		name   string
+		weight int
+		do     func()
+	}{
+		{"messages", 3, s.talk},
+		{"messages, two at once", 1, func() { s.talk(); s.talk() }},
+		{"messages that set a reminder", 2, s.askForReminder},
+		{"reminder files", 3, s.remind},
+		{"edits of a routine", 1, s.edit},
+		{"broken routines", 1, func() { // half of a file is saved, and a little later all of it
+			s.save(file{"routines/" + edited + ".md", "---\nid: \"" + edited + "\"\ncron: \"61 * *"})
+			time.Sleep(time.Minute)
+			s.edit()
+		}},
+		{"changes of the budget", 1, s.setBudget},
+		{"changes of the settings", 1, s.configure},
+		{"updates discarded", 1, s.discard},
+		{"deliveries asked for", 1, func() { s.do(command.DeliverNow{}) }},
+		{"interruptions", 1, func() { s.do(command.Interrupt{}) }},
+		{"fires by hand", 1, func() { s.do(command.FireNow{ID: edited}) }},
+		{"snoozes", 1, func() { s.do(command.Snooze{ID: edited, Until: at(20)}) }},
+		{"pauses", 1, func() {
+			s.do(command.Pause{ID: edited, Paused: true})
+			time.Sleep(5 * time.Minute)
+			s.do(command.Pause{ID: edited})
+		}},
+		{"mutes", 1, func() { s.do(command.MuteUntil{Until: at(10)}) }},
+		{"previews", 1, func() { _, _ = s.bot.Reads().Preview(s.Context(), pinging) }},
+	} {
+		if share -= c.weight; share < 0 {
+			s.sums[c.name]++
+			c.do()
+			return
+		}
+	}
 }
 
 func (s *soak) mark(kind string) string {
@@ -158,14 +203,82 @@ func (s *soak) mark(kind string) string {
 
 // do carries out a command. An error is ignored, because the task may no longer exist.
 func (s *soak) do(c command.Value) command.Outcome {
-	out, err := s.bot.Do(s.t.Context(), c)
+	out, err := s.bot.Do(s.Context(), c)
 	if err != nil {
 		s.sums["commands refused"]++
 	}
 	return out
 }
 
-func (s *soak) saved(rel string) { s.bot.directory.Apply(watch.Batch{Names: []string{rel}}) }
+func (s *soak) talk() {
+	mark := s.mark("msg")
+	s.sent = append(s.sent, mark)
+	s.do(command.Say{Text: mark + " How is it going?"})
+}
+
+// askForReminder makes the agent set a reminder, which gets its mark once it is saved.
+func (s *soak) askForReminder() {
+	mark, where := s.mark("msg"), s.rng.IntN(2) == 0
+	s.sent = append(s.sent, mark)
+	s.do(command.Say{Text: mark + " Remind me.\n\n" + plays(
+		fmt.Sprintf(`call add_reminder {"prompt":"%s Do it.","delay_minutes":%d,"foreground":%v}`, s.mark("added"), 1+s.rng.IntN(40), where), "say Done.")})
+}
+
+// remind writes a reminder file: one that reports, one that pings, or one that speaks.
+func (s *soak) remind() {
+	mark, id := s.mark("file"), store.NewID()
+	lines, extra := "call report_updates {\"message\":\""+mark+"\"}", "background: true\n"
+	switch s.rng.IntN(3) {
+	case 0:
+		lines, extra = "call ping_user {\"message\":\""+mark+"\"}", "background: true\nupdate-main-session: \"freely\"\n"
+	case 1:
+		lines, extra = "say "+mark, ""
+	}
+	at := time.Now().In(s.zone).Add(time.Duration(20+s.rng.IntN(1200)) * time.Second).Format(time.RFC3339)
+	front := fmt.Sprintf("id: %q\nrun-at: %q\ndescription: %q\n%s", id, at, mark, extra)
+	s.save(task("reminders/"+strings.TrimSuffix(mark, ".")+".md", front, mark+" Do it.\n\n"+plays(lines)))
+	s.set = append(s.set, mark)
+}
+
+func (s *soak) edit() {
+	crons := []string{"*/30 * * * *", "*/20 * * * *", "10,50 * * * *", "0 9-17 * * *"}
+	s.save(routine(edited, crons[s.rng.IntN(len(crons))], "", `call report_updates {"message":"from-`+edited+`."}`))
+}
+
+func (s *soak) save(f file) {
+	s.home.put(f)
+	s.bot.directory.Apply(watch.Batch{Names: []string{f.rel}})
+}
+
+func (s *soak) setBudget() {
+	capacity, refill := 2+s.rng.IntN(8), 10+s.rng.IntN(80)
+	s.do(command.SetBudget{Capacity: &capacity, RefillMinutes: &refill})
+	s.ear.mu.Lock()
+	defer s.ear.mu.Unlock()
+	s.spend()
+	s.model.at(time.Now())
+	s.model.capacity, s.model.refill, s.model.tokens = capacity, refill, min(s.model.tokens, float64(capacity))
+}
+
+func (s *soak) configure() {
+	lines := []string{"bg_fork_timeout 600", "bg_fork_timeout 900", "max_background_forks 2", "max_background_forks 4", "quiet_hours 23:00-06:00", "quiet_hours off"}
+	s.do(command.Slash{Line: "/config " + lines[s.rng.IntN(len(lines))]})
+}
+
+// discard discards an update, and usually restores it.
+func (s *soak) discard() {
+	list := s.bot.updates.Peek()
+	if len(list) == 0 || list[0].Dropped > 0 {
+		return
+	}
+	switch out := s.do(command.DiscardUpdate{Key: list[0].Key}); {
+	case out.Undo == nil:
+	case s.rng.IntN(3) > 0:
+		s.do(out.Undo)
+	default:
+		s.dropped[list[0].Message]++
+	}
+}
 
 // bounded checks the bot's resources at the end of a day.
 func (s *soak) bounded(day int) {
@@ -177,14 +290,10 @@ func (s *soak) bounded(day int) {
 	if day == 0 {
 		s.heap, s.routines = m.HeapAlloc, n
 	}
-	if m.HeapAlloc > s.heap+soakHeap {
-		s.t.Errorf("day %d: the heap has grown from %d to %d bytes", day, s.heap, m.HeapAlloc)
-	}
-	if n > s.routines+2 {
-		s.t.Errorf("day %d: there are %d goroutines, %d after the first day", day, n, s.routines)
-	}
+	s.holds(m.HeapAlloc <= s.heap+soakHeap, "the heap has grown, by the end of day", day, s.heap, m.HeapAlloc)
+	s.holds(n <= s.routines+2, "goroutines at the end of day", day, n, s.routines)
 	total := int64(0)
-	err := filepath.WalkDir(filepath.Join(s.h.root, "state"), func(path string, e os.DirEntry, err error) error {
+	testkit.Must(s, fs.WalkDir(os.DirFS(s.root), "state", func(path string, e fs.DirEntry, err error) error {
 		if err != nil || e.IsDir() {
 			return err
 		}
@@ -193,22 +302,12 @@ func (s *soak) bounded(day int) {
 			return err
 		}
 		total += info.Size()
-		if info.Size() > soakFile {
-			s.t.Errorf("day %d: %s has %d bytes", day, e.Name(), info.Size())
-		}
-		if strings.Contains(e.Name(), ".corrupt-") || strings.Contains(e.Name(), ".tmp") {
-			s.t.Errorf("day %d: %s was left behind", day, e.Name())
-		}
+		s.holds(info.Size() <= soakFile, path+" is too large at the end of day", day, info.Size())
+		s.holds(!strings.Contains(path, ".corrupt-") && !strings.Contains(path, ".tmp"), path+" was left behind on day", day)
 		return nil
-	})
-	if err != nil {
-		s.t.Error(err)
-	}
-	if total > soakState {
-		s.t.Errorf("day %d: state/ has %d bytes", day, total)
-	}
-	if n := len(s.bot.Index().Set().Reminders); n > soakReminders {
-		s.t.Errorf("day %d: %d reminders wait", day, n)
-	}
+	}))
+	s.holds(total <= soakState, "bytes of state/ at the end of day", day, total)
+	waiting := len(s.bot.Index().Set().Reminders)
+	s.holds(waiting <= soakReminders, "reminders that wait at the end of day", day, waiting)
 	s.sums["bytes in state/"], s.sums["kB on the heap"], s.sums["goroutines"] = int(total), int(m.HeapAlloc>>10), n
 }

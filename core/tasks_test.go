@@ -2,8 +2,9 @@ package core
 
 import (
 	"errors"
+	"fmt"
 	"os"
-	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -15,97 +16,147 @@ import (
 	"ollimbot/routines/schedule"
 )
 
-func TestATaskFromTheFormIsWrittenFiresAndIsTakenBack(t *testing.T) {
-	story(t, nil, func(w *world) {
-		out := w.do(command.AddTask{Cron: "0 9 * * 1-5", Description: "Plan\x1b[2J", Message: "Plan the day.\n", Silent: true})
-		w.holds(strings.HasPrefix(out.Message, "Plan") && strings.HasSuffix(out.Message, "next Mon 3 Jan 09:00"), "it answers", out.Message)
-		set := w.index.Set()
-		w.needs(len(set.Routines) == 1, "routines, problems", set.Routines, set.Problems)
-		r := set.Routines[0]
-		w.holds(len(r.ID) == 8 && r.Background && !r.AllowPing && r.Cron == "0 9 * * 1-5" && r.Mode == routines.OnPing && r.Thinking, "the routine", r)
-		w.lacks("its description", r.Description, "\x1b")
-		removed := w.do(out.Undo)
-		w.holds(len(w.index.Set().Routines) == 0 && !w.has(r.Path), "undo left the routine")
-		again := w.do(removed.Undo)
-		set = w.index.Set()
-		w.holds(len(set.Routines) == 1 && set.Routines[0].Cron == "0 9 * * 1-5" && again.Undo != nil, "after redo", set.Routines)
-		w.do(command.AddTask{At: w.now().Add(90*time.Second + time.Millisecond), Message: "Say it.\n\n" + plays("say done"), Foreground: true})
-		w.sleep(3 * time.Minute)
-		w.holds(w.spoke("done") && len(w.index.Set().Reminders) == 0, "the reminder did not fire in the main session")
-	})
-}
-
-func TestFiringAReminderByHandIsTakenBack(t *testing.T) {
-	const rel = "reminders/say-it.md"
-	story(t, []file{task(rel, "id: \"cccc1001\"\nrun-at: \"2030-01-01T09:00:00Z\"\n", "Say it.\n\n"+plays("say done"))}, func(w *world) {
-		restored := func(when string) {
-			w.Helper()
-			w.holds(len(w.index.Set().Reminders) == 1 && w.has(rel), when, w.index.Set().Reminders)
-		}
-		out := w.do(command.FireNow{ID: "cccc1001"})
-		w.sleep(time.Minute)
-		w.needs(!w.has(rel), "it was not run and removed")
-		w.do(out.Undo)
-		restored("undo after the run")
-		w.refuses("within the last day", out.Undo)
-		w.do(w.do(command.FireNow{ID: "cccc1001"}).Undo) // while it is running
-		w.sleep(time.Minute)
-		restored("undo during the run")
-	})
-}
-
-func TestATaskThatCannotBeIsRefusedAndWritesNothing(t *testing.T) {
-	story(t, nil, func(w *world) {
-		for words, c := range map[string]command.AddTask{
-			"either":      {Message: "m"},
-			"give either": {Message: "m", Cron: "0 9 * * *", At: w.now().Add(time.Hour)},
-			"column 3":    {Message: "m", Cron: "0 25 * * *"},
-			"never fires": {Message: "m", Cron: "0 9 30 2 *"},
-			"no message":  {Message: " \n\x1b", Cron: "0 9 * * *"},
-			"in the past": {Message: "m", At: w.now().Add(-time.Minute)},
-			"a year away": {Message: "m", At: w.now().AddDate(2, 0, 0)},
-		} {
-			w.refuses(words, c)
-		}
-		for _, folder := range []string{"routines", "reminders"} {
-			list, err := os.ReadDir(filepath.Join(w.root, folder))
-			w.holds(err != nil || len(list) == 0, folder+" holds", list)
-		}
-	})
-}
-
-func TestOnlyWhatTheFormMadeAndNobodyTouchedIsTakenBack(t *testing.T) {
-	story(t, []file{task("routines/mine.md", "id: \"cccc1001\"\ncron: \"0 9 * * *\"\n", "Mine.")}, func(w *world) {
-		w.refuses("not added from here", command.RemoveTask{ID: "cccc1001"})
-		undo := w.do(command.AddTask{Cron: "0 9 * * *", Message: "Edited later."}).Undo
-		path := ""
+// The dashboard's way with a task: it is added, described, fired, edited, deleted, and each step is taken back.
+func TestATaskIsAddedFiredEditedDeletedAndTakenBack(t *testing.T) {
+	const tea = "reminders/tea.md"
+	first := task("routines/first.md", "id: aaaa0001\ncron: \"* 9 * * *\"\nallow-pin: true\n", "First things.")
+	story(t, []file{first, task(tea, "id: cccc0001\nrun-at: \"2030-01-01T09:00:00Z\"\nbackground: true\n", "Tea.")}, func(w *world) {
+		w.shows("a page with a problem and a note", w.describe("aaaa0001"), "did you mean allow-ping?", "It fires 60 times in each of its hours")
+		gone := w.do(command.AddTask{Cron: "0 9 * * *", Message: "Gone."})
 		for _, r := range w.index.Set().Routines {
-			if r.ID != "cccc1001" {
-				path = r.Path
+			if r.ID != "aaaa0001" {
+				testkit.Must(w, os.Remove(w.dir.Path(r.Path)))
 			}
 		}
-		w.write(path, w.read(path)+"More.\n")
-		w.refuses("edited since", undo)
-		testkit.Must(t, os.Remove(filepath.Join(w.root, path)))
-		w.refuses("no longer exists", undo)
-		w.holds(w.has("routines/mine.md"), "the user's own file is gone")
+		w.refuses("no longer exists", gone.Undo)
+		w.index.Scan()
+		w.refuses("not added from here", command.RemoveTask{ID: "cccc0001"})
+		out := w.do(command.AddTask{Cron: "0 9 * * 1-5", Description: "Plan\x1b[2J", Message: "Plan the day.\n", Silent: true})
+		w.holds(strings.HasPrefix(out.Message, "Plan") && strings.HasSuffix(out.Message, "next Mon 3 Jan 09:00"), "it answers", out.Message)
+		w.do(w.do(out.Undo).Undo)
+		set := w.index.Set()
+		w.needs(len(set.Routines) == 2, "routines, problems", set.Routines, set.Problems)
+		r := set.Routines[slices.IndexFunc(set.Routines, func(r *routines.Routine) bool { return r.ID != "aaaa0001" })]
+		w.holds(len(r.ID) == 8 && r.Background && !r.AllowPing && r.Cron == "0 9 * * 1-5" && r.Mode == routines.OnPing && r.Thinking, "the routine", r)
+		page := w.describe(r.ID)
+		w.shows("its page", page, "Plan", r.ID+" · "+r.Path, "may not ping", "(0 9 * * 1-5)", "next ")
+		w.lacks("its page", page, "\x1b")
+
+		seen := must(w.Reads().Past(w.Context(), r.ID))(w).File
+		edit := command.EditTask{ID: r.ID, Version: seen.Digest, Edit: routines.Edit{Set: []frontmatter.Entry{{Key: "cron", Value: "0 10 * * *"}}}}
+		before := w.read(r.Path)
+		changed := w.do(edit)
+		w.is("it answers", changed.Message, "Plan changed")
+		_, err := w.Do(w.Context(), edit) // an edit based on another version gets the current content of the file
+		var other *command.ChangedError
+		w.holds(errors.As(err, &other) && other.Now.Cron == "0 10 * * *" && other.Now.Digest != seen.Digest, "an edit of what was changed meanwhile", err)
+		edit.Version, edit.Edit = other.Now.Digest, routines.Edit{Body: new(string)}
+		w.refuses("", edit)
+		w.do(changed.Undo)
+		w.is("the file after undo", w.read(r.Path), before)
+
+		w.do(command.DeleteTask{ID: r.ID})
+		w.sleep(time.Second)
+		w.do(w.do(command.FireNow{ID: "cccc0001"}).Undo) // while it is running
+		w.sleep(time.Minute)
+		w.holds(w.has(tea) && w.ran("cccc0001") == 1, "undo during the run, and runs", w.runs())
+		fired := w.do(command.FireNow{ID: "cccc0001"})
+		w.sleep(time.Minute)
+		w.holds(!w.has(tea) && w.ran("cccc0001") == 2, "it was not run and removed", w.runs())
+		w.do(fired.Undo)
+		w.holds(w.has(tea), "undo after the run")
+		w.refuses("within the last day", fired.Undo)
+		w.holds(w.do(command.FireNow{ID: "cccc0001", Stays: true}).Undo == nil, "a fire beside the schedule can be taken back")
+		w.sleep(time.Minute)
+		w.holds(w.has(tea), "a fire beside the schedule used it up")
+		w.do(command.DeleteTask{ID: "cccc0001"})
+		w.is("the one that was removed last", w.do(command.RestoreTask{}).Message, "Tea. is back in the schedule")
+		w.holds(w.has(tea) && !w.has(r.Path), "files", w.has(tea), w.has(r.Path))
+		w.refuses("column 3", command.AddTask{Message: "m", Cron: "0 25 * * *"})
 	})
 }
 
-func TestADescriptionSaysEverythingAboutATask(t *testing.T) {
-	story(t, []file{
-		task("routines/r.md", "id: \"cccc1002\"\ncron: \"0 9 1 * 1\"\nbackground: true\nmodel: haiku\nallow-ping: false\nskills:\n  - coach\n"+
-			"description: \"First things\"\nallow-pin: true\n", "Plan \x1b[2Jit."),
-		remind("cccc1003", 90*time.Minute, "max-chain: 2\n", "say hi"),
+// N5: the starter routines are installed next to existing files, which stay unchanged.
+func TestTheStarterRoutinesAreInstalledBesideWhatIsThere(t *testing.T) {
+	mine := task("routines/good-night.md", "id: \"cccc1001\"\ncron: \"0 9 * * *\"\n", "Mine.")
+	renamed := task("routines/pills.md", "id: \"a11ce002\"\ncron: \"0 7 * * *\"\n", "My medication.") // a starter routine
+	story(t, []file{mine, renamed}, func(w *world) {
+		out := w.do(command.AddStarters{})
+		w.is("it answers", out.Message, "4 starter routines installed: Inbox sweep, Morning plan, Move a little, Weekly review")
+		set := w.index.Set()
+		w.holds(len(set.Routines) == 6 && len(set.Problems) == 0, "routines, problems", len(set.Routines), set.Problems)
+		w.is("the files", w.read(mine.rel)+w.read(renamed.rel), mine.text+renamed.text)
+		w.holds(!w.has("routines/medication.md"), "a routine that was renamed is installed again")
+	})
+}
+
+// What the user holds is marked wherever it is listed, also after a restart, and undo gives back the hold before.
+func TestAHoldIsShownOutlivesARestartAndIsTakenBack(t *testing.T) {
+	const often, once = "bbbb0001", "bbbb0002"
+	var pause, mute command.Value
+	two := dayOne.Add(2 * time.Hour)
+	story(t, []file{routine(often, "*/5 * * * *", "", "say looked"), remind(once, 10*time.Minute, "", `say here`)}, func(w *world) {
+		w.sleep(time.Minute)
+		before := w.ran(often)
+		end := w.now().Add(19 * time.Minute)
+		out := w.do(command.Snooze{ID: often, Until: end})
+		w.is("it answers", out.Message, "Task bbbb0001 is snoozed until 01:20")
+		v, tagged := w.view(often), 0
+		w.holds(v.Snoozed.Equal(end) && !v.Paused && v.Next.Equal(end) && v.When == "every 5 minutes", "the list of all shows", v)
+		for _, e := range w.Snapshot().Schedule.Entries {
+			if e.Held && e.Tag == "snoozed until 01:20" {
+				tagged++
+			}
+		}
+		w.is("rows that say so", tagged, 1)
+		w.shows("an agent reads", w.preview(often), "1:20 AM")
+		w.lacks("an agent reads", w.preview(often), "1:05 AM")
+		w.do(command.Snooze{ID: once, Until: w.now().Add(3 * time.Hour)})
+		pause = w.do(command.Pause{ID: once, Paused: true}).Undo
+		w.sleep(15 * time.Minute)
+		w.is("runs while it is snoozed", w.ran(often), before)
+		w.do(out.Undo)
+		w.sleep(4*time.Minute + 30*time.Second)
+		w.is("runs, updates after undo", []any{w.ran(often), w.pending()}, []any{before + 1, ""})
+		w.do(command.MuteUntil{Until: two})
+		mute = w.do(command.MuteUntil{Until: two.Add(time.Hour)}).Undo
 	}, func(w *world) {
-		body := w.describe("cccc1002")
-		w.shows("the routine", body, "First things\n", "cccc1002 · routines/r.md", "with haiku", "may not ping", "coach", "(0 9 1 * 1)", "next ",
-			"did you mean allow-ping?", "description: \"First things\"")
-		w.lacks("the routine", body, "\x1b")
-		w.is("fires ahead", strings.Count(body, "09:00, in "), 10)
-		w.shows("the reminder", w.describe("cccc1003"), "check 1 of 3", "in 1 h 30 min")
-		_, err := w.Reads().Describe(t.Context(), "nobody")
-		fails(t, "a task that is not there", err, "nobody")
+		v := w.view(once)
+		w.needs(v.Paused && v.Next.IsZero() && w.ran(once) == 0, "after the restart", v, w.runs())
+		w.do(pause)
+		w.holds(!w.view(once).Paused && !w.view(once).Snoozed.IsZero(), "after undo", w.view(once))
+		w.is("muted after the restart", w.Snapshot().Budget.Muted.Equal(two.Add(time.Hour)), true)
+		w.do(mute)
+		w.is("muted as before after undo", w.Snapshot().Budget.Muted.Equal(two), true)
+		w.do(command.MuteUntil{})
+		w.is("muted after the end", w.Snapshot().Budget.Muted.IsZero(), true)
+		w.sleep(3*time.Hour + time.Minute)
+		w.is("runs at the end of the snooze", w.ran(once), 1)
+	})
+}
+
+// What the dashboard shows of the budget and the updates is changed there and taken back.
+func TestAChangeOfTheBudgetAndADiscardedUpdateAreTakenBack(t *testing.T) {
+	story(t, nil, func(w *world) {
+		budget := func() string {
+			s := w.Snapshot().Budget.State
+			return fmt.Sprint(s.Available, " of ", s.Capacity)
+		}
+		out := w.do(command.SetBudget{Capacity: new(2)})
+		w.is("after the change", budget(), "2 of 2")
+		w.do(out.Undo)
+		w.is("after undo", budget(), "5 of 5")
+		same := w.do(command.SetBudget{Capacity: new(5)})
+		w.holds(same.Undo == nil && strings.Contains(same.Message, "unchanged"), "without a change it says", same)
+		w.refuses("", command.SetBudget{Capacity: new(-1)}, command.SetBudget{RefillMinutes: new(0)})
+		for _, m := range []string{"first", "second", "third"} {
+			testkit.Must(w, w.updates.Append(w.now(), m))
+			w.sleep(time.Second)
+		}
+		out = w.do(command.DiscardUpdate{Key: w.Snapshot().Updates[1].Key})
+		w.is("discarded", w.pending(), "first / third")
+		w.do(out.Undo)
+		w.is("undone", w.pending(), "first / second / third")
 	})
 }
 
@@ -120,63 +171,5 @@ func TestOnlyFiresThatCanSpendATokenCount(t *testing.T) {
 		}
 		return time.Time{}
 	}, func(string) float64 { return 0.25 })
-	holds(t, len(list) == 1 && list[0].At.Minute() == 1 && list[0].Rate == 0.25, "fires that may ping", list)
-}
-
-func TestATaskIsEditedInPlaceAndTakenBack(t *testing.T) {
-	const rel = "routines/look.md"
-	const text = "---\n# mine\nid: aaaa0001 # keep\ncron: \"0 9 * * *\"\ncolour: blue\nbackground: true\n---\nLook around.\n"
-	const want = "---\n# mine\nid: aaaa0001 # keep\ncron: \"0 10 * * *\"\ncolour: blue\nbackground: true\ndescription: \"Look\"\n---\nLook twice.\n"
-	story(t, []file{{rel, text}}, func(w *world) {
-		seen := w.past("aaaa0001").File
-		w.needs(seen.Cron == "0 9 * * *" && seen.Body == "Look around." && seen.Digest != "", "what the file says", seen)
-		body := "Look twice."
-		edit := routines.Edit{Set: []frontmatter.Entry{{Key: "cron", Value: "0 10 * * *"}, {Key: "description", Value: "Look"}}, Body: &body}
-		out := w.do(command.EditTask{ID: "aaaa0001", Version: seen.Digest, Edit: edit})
-		w.is("it answers", out.Message, "Look changed")
-		w.is("the file", w.read(rel), want)
-		r, _ := w.index.Set().RoutineByID("aaaa0001")
-		w.is("in force", r.Cron, "0 10 * * *")
-		// An edit based on another version gets the current content of the file.
-		_, err := w.Do(t.Context(), command.EditTask{ID: "aaaa0001", Version: seen.Digest, Edit: edit})
-		var other *command.ChangedError
-		w.holds(errors.As(err, &other) && other.Now.Body == "Look twice." && other.Now.Digest != seen.Digest, "an edit of what was changed meanwhile", err)
-		back := w.do(out.Undo)
-		w.is("taken back", w.read(rel), text)
-		w.do(back.Undo)
-		w.is("and again", w.read(rel), want)
-		for _, bad := range []routines.Edit{
-			{Set: []frontmatter.Entry{{Key: "cron", Value: "61 * * * *"}}},
-			{Set: []frontmatter.Entry{{Key: "cron", Value: "0 0 30 2 *"}}},
-			{Set: []frontmatter.Entry{{Key: "model", Value: "gpt"}}},
-			{Body: new(string)},
-		} {
-			w.refuses("", command.EditTask{ID: "aaaa0001", Version: w.past("aaaa0001").File.Digest, Edit: bad})
-			w.is("the file after a bad edit", w.read(rel), want)
-		}
-	})
-}
-
-func TestADeletedTaskReturns(t *testing.T) {
-	const look, tea = "routines/look.md", "reminders/tea.md"
-	story(t, []file{
-		task(look, "id: aaaa0001\ncron: \"0 9 * * *\"\n", "Look around."),
-		task(tea, "id: cccc0001\nrun-at: \"2000-01-01T09:00:00-08:00\"\nbackground: true\n", "Tea."),
-	}, func(w *world) {
-		out := w.do(command.DeleteTask{ID: "aaaa0001"})
-		w.needs(!w.has(look), "its file is there")
-		w.refuses("", command.DeleteTask{ID: "aaaa0001"})
-		w.do(out.Undo)
-		w.holds(w.has(look), "it is not back")
-		w.do(command.DeleteTask{ID: "aaaa0001"})
-		w.sleep(time.Second)
-		w.do(command.DeleteTask{ID: "cccc0001"})
-		w.is("the one that was removed last", w.do(command.RestoreTask{}).Message, "Tea. is back in the schedule")
-		w.holds(w.has(tea) && !w.has(look), "files", w.has(tea), w.has(look))
-		// A reminder that is fired beside its schedule stays.
-		out = w.do(command.FireNow{ID: "cccc0001", Stays: true})
-		w.holds(out.Undo == nil, "there is something to take back", out.Undo)
-		w.sleep(time.Minute)
-		w.holds(w.has(tea) && w.ran("cccc0001") == 1, "its file is gone, or it did not run", w.runs())
-	})
+	checks{t}.holds(len(list) == 1 && list[0].At.Minute() == 1 && list[0].Rate == 0.25, "fires that may ping", list)
 }

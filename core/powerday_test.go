@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"log/slog"
@@ -14,11 +13,11 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
-	"ollimbot/core/base/testkit"
 	"ollimbot/core/command"
 	"ollimbot/core/storage/config"
 	"ollimbot/routines"
@@ -29,11 +28,10 @@ type promised struct {
 	At    time.Time
 	Facts map[string]string // settings, numbers and files, by name
 	Used  int               // paid pings of today
-	// Pending are updates that wait, Told those that the conversation has been given, Taken those of
+	// Pending are updates that wait, Given those that the conversation has been given, Taken those of
 	// deliveries and of a reminder that were accepted, by their marks.
-	Pending, Told, Taken []string
-	// Said are the accepted messages of the user, Heard those the engine was sent.
-	Said, Heard []string
+	Pending, Given, Taken []string
+	Heard                 []string // messages of the user that the engine was sent
 	// Refused says that something could not be done. It may have been done all the same, where a
 	// file was replaced and the folder could not be synced.
 	Refused bool
@@ -48,11 +46,11 @@ var marks = regexp.MustCompile(`\b[utw][0-9]{3}\b`)
 
 // powered is a bot in a bubble, with everything it has accepted.
 type powered struct {
-	h           home
-	b           *Bot
-	engine      *recorder
-	logged      bytes.Buffer
-	said, taken []string
+	h      home
+	b      *Bot
+	sent   []string // all that the engine was sent
+	logged bytes.Buffer
+	taken  []string
 	// had are the messages the engine had before; heard is called with each new one.
 	had   map[string]bool
 	heard func(text string)
@@ -62,8 +60,14 @@ type powered struct {
 
 // start starts a bot whose webhook port is taken: deliveries are passed to it directly.
 func (p *powered) start(port int) (end func()) {
-	p.engine = &recorder{Engine: offline()}
-	p.b = p.h.bot(remembering{listening{Engine: p.engine, hears: p.heard}, p}, func(o *Options) {
+	var mu sync.Mutex
+	hears := func(text string) {
+		mu.Lock()
+		defer mu.Unlock()
+		p.heard(text)
+		p.sent = append(p.sent, text)
+	}
+	p.b = p.h.bot(remembering{&recorder{Engine: offline(), hears: hears}, p}, func(o *Options) {
 		o.Env = config.Env{Zone: p.h.zone, WebhookPort: port, WebhookSecret: "hush"}
 		o.Log = slog.New(slog.NewTextHandler(&p.logged, &slog.HandlerOptions{Level: slog.LevelWarn}))
 	})
@@ -73,32 +77,34 @@ func (p *powered) start(port int) (end func()) {
 	synctest.Wait()
 	return func() {
 		stop()
-		if err := <-done; err != nil && p.failed == nil {
-			p.h.t.Errorf("Run ended with %v", err)
-		} else if err != nil {
-			*p.failed = append(*p.failed, err)
+		if err := <-done; err != nil {
+			p.fails(fmt.Errorf("run ended: %w", err))
 		}
 	}
 }
 
 // do carries out a command, and reports whether it succeeded.
-func (p *powered) do(c command.Value) (command.Outcome, bool) {
+func (p *powered) do(c command.Value) bool {
 	p.h.t.Helper()
-	out, err := p.b.Do(p.h.t.Context(), c)
-	switch {
-	case err != nil && p.failed == nil:
-		p.h.t.Fatalf("%T: %v", c, err)
-	case err != nil:
-		*p.failed = append(*p.failed, err)
+	_, err := p.b.Do(p.h.t.Context(), c)
+	if err != nil {
+		p.fails(fmt.Errorf("%T: %w", c, err))
 	}
-	return out, err == nil
+	return err == nil
+}
+
+// fails notes what was refused, where that is allowed.
+func (p *powered) fails(err error) {
+	p.h.t.Helper()
+	if p.failed == nil {
+		p.h.t.Fatal(err)
+	}
+	*p.failed = append(*p.failed, err)
 }
 
 // say sends a message with a mark.
 func (p *powered) say(mark string) {
-	if _, ok := p.do(command.Say{Text: "please " + mark}); ok {
-		p.said = append(p.said, mark)
-	}
+	p.do(command.Say{Text: "please " + mark})
 	time.Sleep(time.Minute)
 }
 
@@ -110,11 +116,10 @@ func (p *powered) deliver(marks ...string) {
 		r.Header.Set("Content-Type", "application/json")
 		w := httptest.NewRecorder()
 		p.b.webhooks.server.ServeHTTP(w, r)
-		switch {
-		case w.Code == http.StatusAccepted:
+		if w.Code == http.StatusAccepted {
 			p.taken = append(p.taken, mark)
-		case p.failed == nil:
-			p.h.t.Fatalf("the delivery %s was answered with %d: %s", mark, w.Code, w.Body)
+		} else {
+			p.fails(fmt.Errorf("the delivery %s was answered with %d: %s", mark, w.Code, w.Body))
 		}
 	}
 }
@@ -127,7 +132,7 @@ func (p *powered) now() promised {
 	out := promised{At: time.Now(), Facts: map[string]string{
 		"capacity": strconv.Itoa(s.Budget.State.Capacity), "refill": strconv.Itoa(s.Budget.State.RefillRateMinutes),
 		"cap": fmt.Sprint(s.Config.DailyCap), "model": s.Config.ModelMain,
-	}, Used: s.Budget.State.DailyUsed, Taken: p.taken, Said: p.said, Refused: p.failed != nil && len(*p.failed) > 0}
+	}, Used: s.Budget.State.DailyUsed, Taken: p.taken, Refused: p.failed != nil && len(*p.failed) > 0}
 	for _, r := range p.b.index.Set().Reminders {
 		if r.RunAt.After(s.At) { // the others repeat
 			out.Facts["file "+r.ID] = r.Digest
@@ -148,7 +153,7 @@ func (p *powered) now() promised {
 		if mark[0] == 'w' {
 			out.Heard = append(out.Heard, mark)
 		} else {
-			out.Told = append(out.Told, mark)
+			out.Given = append(out.Given, mark)
 		}
 	}
 	return out
@@ -158,12 +163,11 @@ func (p *powered) now() promised {
 // updates delivered with them. Runs are given neither.
 func (p *powered) given() map[string]int {
 	given := map[string]int{}
-	for _, text := range p.engine.messages() {
-		found := marks.FindAllString(text, -1)
-		if strings.Contains(text, "```script\n") && !strings.Contains(text, "please w") && !strings.Contains(text, "Good evening.") {
+	for _, text := range p.sent {
+		if strings.Contains(text, "```script\n") && !strings.Contains(text, "please w") {
 			continue
 		}
-		for _, m := range found {
+		for _, m := range marks.FindAllString(text, -1) {
 			given[m]++
 		}
 	}
@@ -173,37 +177,20 @@ func (p *powered) given() map[string]int {
 // remembering is an engine that knows after a restart which messages it was sent, like
 // engines with sessions on disk.
 type remembering struct {
-	listening
+	*recorder
 	p *powered
 }
 
 func (r remembering) HasMessage(_ context.Context, _ string, digest [sha256.Size]byte) (bool, error) {
-	return r.p.had[hex.EncodeToString(digest[:])], nil
+	return r.p.had[fmt.Sprintf("%x", digest)], nil
 }
-
-// digestOf identifies a message as in HasMessage.
-func digestOf(text string) string {
-	sum := sha256.Sum256([]byte(text))
-	return hex.EncodeToString(sum[:])
-}
-
-const powerHook = `---
-id: "ci"
-isolated: true
-update-main-session: "always"
-fields:
-  type: object
-  properties:
-    n: {type: integer}
----
-The build number is {n}.
-
-` + "```script\ncall report_updates {\"message\":\"u{n}\"}\n```\n"
 
 // prepareTheDay writes the files of the day, which exist and are durable before it
 // starts.
 func prepareTheDay(h home) {
-	h.write("webhooks/ci.md", powerHook)
+	const fields = "fields:\n  type: object\n  properties:\n    n: {type: integer}\n"
+	h.put(task("webhooks/ci.md", "id: \"ci\"\nisolated: true\nupdate-main-session: \"always\"\n"+fields,
+		"The build number is {n}.\n\n"+plays(`call report_updates {"message":"u{n}"}`)))
 	for i := range 6 {
 		id := fmt.Sprintf("bbbb%04d", i)
 		const front = "id: %q\nrun-at: %q\nbackground: true\nisolated: %v\nupdate-main-session: \"always\"\ndescription: \"Task t%03d\"\n"
@@ -216,7 +203,6 @@ func prepareTheDay(h home) {
 
 // steps are the steps of the day. The bot comes to rest after each.
 func (p *powered) steps() []func() {
-	number := func(n int) *int { return &n }
 	one := func(c command.Value) func() { return func() { p.do(c) } }
 	wait := func(d time.Duration) func() { return func() { time.Sleep(d) } }
 	say := func(mark string) func() { return func() { p.say(mark) } }
@@ -229,16 +215,17 @@ func (p *powered) steps() []func() {
 	return []func(){
 		func() {},
 		say("w001"),
-		one(command.SetBudget{Capacity: number(7)}),
+		one(command.SetBudget{Capacity: new(7)}),
 		one(command.SetConfig{Key: "daily_cap", Value: "9"}),
 		wait(4 * time.Minute), // the first reminder
 		deliver("u101"),
 		say("w002"),
 		one(command.Pause{ID: "aaaa0001", Paused: true}),
-		one(command.SetBudget{Capacity: number(4), RefillMinutes: number(30)}),
+		one(command.SetBudget{Capacity: new(4), RefillMinutes: new(30)}),
 		wait(4 * time.Minute),
 		func() {
-			if _, ok := p.do(command.AddTask{At: p.b.now().Add(9 * time.Minute), Description: "Task t201", Message: "Do it.\n\n```script\ncall report_updates {\"message\":\"u201\"}\n```\n"}); ok {
+			words := "Do it.\n\n" + plays(`call report_updates {"message":"u201"}`)
+			if p.do(command.AddTask{At: p.b.now().Add(9 * time.Minute), Description: "Task t201", Message: words}) {
 				p.taken = append(p.taken, "u201")
 			}
 		},
@@ -268,10 +255,10 @@ func (p *powered) steps() []func() {
 func (p *powered) rewrite() {
 	past, err := p.b.Reads().Past(p.h.t.Context(), "aaaa0001")
 	if err != nil {
-		*p.failed = append(*p.failed, err)
+		p.fails(err)
 		return
 	}
-	body := "Look around well.\n\n```script\nsay nothing new\n```\n"
+	body := "Look around well.\n\n" + plays("say nothing new")
 	p.do(command.EditTask{ID: "aaaa0001", Version: past.File.Digest, Edit: routines.Edit{Body: &body}})
 }
 
@@ -286,32 +273,26 @@ const (
 // liveTheDay writes the guaranteed state to the witness file whenever the bot is at rest,
 // and each accepted message of the user.
 func liveTheDay(t *testing.T) {
-	zone, err := time.LoadLocation("Europe/Berlin")
-	testkit.Must(t, err)
-	port, err := strconv.Atoi(os.Getenv(dayPort))
-	testkit.Must(t, err)
+	zone, port := must(time.LoadLocation("Europe/Berlin"))(t), must(strconv.Atoi(os.Getenv(dayPort)))(t)
 	witness, err := os.Create(os.Getenv(dayWitness))
 	if err != nil { // the injected fault was meant for the bot
-		witness, err = os.Create(os.Getenv(dayWitness))
+		witness = must(os.Create(os.Getenv(dayWitness)))(t)
 	}
-	testkit.Must(t, err)
-	tell := func(p promised) {
-		line, err := json.Marshal(p)
-		testkit.Must(t, err)
-		if _, err := witness.Write(append(line, '\n')); err != nil { // the injected fault was meant for the bot
-			_, err = witness.Write(append(line, '\n'))
-			testkit.Must(t, err)
+	note := func(p promised) {
+		line := append(must(json.Marshal(p))(t), '\n')
+		if _, err := witness.Write(line); err != nil { // the injected fault was meant for the bot
+			must(witness.Write(line))(t)
 		}
 	}
 	synctest.Test(t, func(t *testing.T) {
 		p := &powered{
 			h: home{t: t, root: os.Getenv(dayRoot), zone: zone}, failed: new([]error),
-			heard: func(text string) { tell(promised{Digest: digestOf(text)}) },
+			heard: func(text string) { note(promised{Digest: fmt.Sprintf("%x", sha256.Sum256([]byte(text)))}) },
 		}
 		end := p.start(port)
 		for _, step := range p.steps() {
 			step()
-			tell(p.now())
+			note(p.now())
 		}
 		end()
 		for _, err := range *p.failed {
