@@ -4,9 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
-	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -16,29 +13,11 @@ import (
 	"ollimbot/core/agent/script"
 	"ollimbot/core/base/testkit"
 	"ollimbot/core/command"
-	"ollimbot/core/safety/policy"
 	"ollimbot/core/storage/logs"
 	"ollimbot/core/talk/absence"
 	"ollimbot/core/talk/transcript"
 	duetimes "ollimbot/routines/account"
 )
-
-// A readable file of the data directory is sent without asking. Any other file needs approval in every mode, and the user sees its path.
-func TestAFileFromElsewhereIsSentWithAYesOnly(t *testing.T) {
-	outside := filepath.Join(t.TempDir(), "plan.md")
-	testkit.Must(t, os.WriteFile(outside, []byte("x"), 0o600))
-	story(t, []file{{"notes/plan.md", "x"}}, func(w *world) {
-		w.say(please(`call send_file {"file_path":"notes/plan.md"}`, `say sent it`))
-		w.holds(len(w.Snapshot().Approvals) == 0 && w.spoke("sent it"), "a note is asked about", w.Snapshot().Approvals)
-		w.do(command.Say{Text: please(`call send_file {"file_path":"`+outside+`"}`, `say after it`)})
-		w.sleep(5 * time.Second)
-		a := w.Snapshot().Approvals
-		w.needs(len(a) == 1 && strings.Contains(a[0].Text, outside), "the question", a)
-		w.do(command.Answer{ID: a[0].ID, Verdict: policy.Deny})
-		w.sleep(30 * time.Second)
-		w.holds(w.spoke("after it"), "the turn did not continue")
-	})
-}
 
 func TestSlashCommandsAnswer(t *testing.T) {
 	story(t, nil, func(w *world) {
@@ -117,7 +96,7 @@ func TestAForkIsEnteredAndLeftAndMainContinues(t *testing.T) {
 	})
 }
 
-// A finished run is resumed by command, by a reply to its ping, and by a button of its card, which acts once.
+// A finished run is resumed by command, by a reply to its ping, and by a button of its card.
 func TestAFinishedRunIsResumed(t *testing.T) {
 	e := &recorder{Engine: offline()}
 	setting{engine: e, files: []file{
@@ -142,16 +121,11 @@ func TestAFinishedRunIsResumed(t *testing.T) {
 		w.do(command.ExitFork{How: command.ExitDiscard})
 		w.sleep(time.Hour)
 		card := w.pinged()
-		w.needs(card.Embed != nil && len(card.Embed.Buttons) == 5 && strings.HasPrefix(card.Embed.Buttons[0].Action, "act:agent:"), "the card", card.Embed)
-		draft := command.Click{Message: card.ID, ID: card.Embed.Buttons[0].Action}
-		w.do(draft)
+		w.presses(card, "Draft", "")
 		w.sleep(time.Minute)
 		w.holds(w.Snapshot().Fork != nil && w.Snapshot().Fork.Resumed, "fork", w.Snapshot().Fork)
-		w.refuses("", draft)
-		w.do(command.Click{Message: card.ID, ID: card.Embed.Buttons[1].Action})
-		for _, bad := range []string{"", "act:", "act:rm:x", "act:task_done:1", "nonsense"} {
-			w.refuses("", command.Click{Message: "t0", ID: bad})
-		}
+		w.presses(card, "Away", "")
+		w.refuses("", command.Click{Message: "t0", ID: "act:rm:x"})
 	})
 }
 
@@ -167,39 +141,6 @@ func TestAForegroundTaskCutOffByTheNextMessageIsInterruptedEverywhere(t *testing
 		w.holds(len(away.Front) == 1 && strings.Contains(away.Front[0].Detail, "interrupted by you"), "the page of an absence", away.Front)
 		w.holds(!w.has("reminders/aaaa0001.md"), "its file is kept")
 		w.is("notices of what the user did", len(w.Snapshot().Notices), 0)
-	})
-}
-
-// A foreground task is a turn of the conversation, with its updates, also behind a fork.
-func TestAForegroundTaskRunsInTheMainSessionBehindAFork(t *testing.T) {
-	e := &recorder{Engine: offline()}
-	laundry := foreground("aaaa0001", 10*time.Minute, "say The laundry is done.", `call follow_up_chain {"minutes_from_now":20}`)
-	setting{engine: e, files: []file{laundry}}.tell(t, func(w *world) {
-		w.say("hello")
-		w.say("/fork the garden")
-		fork, main := e.last().ID, w.sessions.Main()
-		testkit.Must(w, w.updates.Append(w.now(), "The build is green."))
-		w.sleep(8*time.Minute + 30*time.Second)
-		w.lacks("what the fork was sent", e.to(fork), "aaaa0001")
-		w.is("sent to main", strings.Count(e.to(main), "[reminder:aaaa0001]"), 1)
-		_, prompt, _ := strings.Cut(e.to(main), "\n---\n")
-		w.is("timestamps in the prompt", strings.Count(prompt, "[2000-01-01 "), 1)
-		w.shows("the prompt", prompt, "The build is green.")
-		w.is("updates after their delivery", w.pending(), "")
-		said := func(role transcript.Role, parts ...string) int {
-			return slices.IndexFunc(w.Snapshot().Chat, func(e transcript.Entry) bool {
-				return e.Role == role && !slices.ContainsFunc(parts, func(part string) bool { return !strings.Contains(e.Text, part) })
-			})
-		}
-		announced, answered := said(transcript.Notice, "Task aaaa0001", "runs in the main session"), said(transcript.Bot, "The laundry is done.")
-		w.holds(announced >= 0 && answered >= announced && w.Snapshot().Fork != nil, "announced, answered, and the fork", announced, answered, w.Snapshot().Fork)
-		list := w.index.Set().Reminders
-		w.needs(!w.has(laundry.rel) && len(list) == 1, "the reminder is done, and its chain continues", list)
-		w.is("the next check", fmt.Sprint(list[0].ChainDepth, " of ", list[0].MaxChain, ", parent ", list[0].ChainParent), "1 of 2, parent aaaa0001")
-		w.is("the schedule", w.view(list[0].ID).Label, "Chain reminder (2/3)")
-		w.say("and roses?")
-		w.shows("what the fork is sent", e.to(fork), "and roses?")
-		w.lacks("what main is sent", e.to(main), "and roses?")
 	})
 }
 

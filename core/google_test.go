@@ -13,7 +13,6 @@ import (
 	"ollimbot/core/base/testkit"
 	"ollimbot/core/command"
 	"ollimbot/core/storage/config"
-	"ollimbot/core/talk/post"
 	"ollimbot/core/work/google"
 	"ollimbot/core/work/google/googletest"
 )
@@ -132,40 +131,6 @@ func TestGoogleIsConnectedInTheConversationByABrowserAndByAPastedAddress(t *test
 	c.is("said so", c.said("no longer accepts the login"), 1)
 	c.holds(c.Snapshot().Google != "", "a login that has ended is not shown")
 	c.lacks("the system prompt", c.SystemPrompt(), tasks)
-}
-
-func TestAGoogleButtonOutlivesTheBotThatShowedIt(t *testing.T) {
-	testkit.Alone(t)
-	c := connectable(t)
-	c.connects()
-	c.g.Tasks["errands"] = nil
-	c.do(command.Slash{Line: "/config google_task_list errands"})
-	milk, soap := c.g.AddTask("errands", map[string]any{"title": "Milk"}), c.g.AddTask("errands", map[string]any{"title": "Soap"})
-	at := time.Now().Add(time.Hour)
-	c.fair("fair", "Fair", "dateTime", at.Format(time.RFC3339), at.Add(time.Hour).Format(time.RFC3339))
-	card := must(c.chat.Post(t.Context(), post.Post{Embed: &post.Embed{Title: "Today", Buttons: []post.Button{
-		{Label: "Done", Action: "task_done:" + milk}, {Label: "Drop", Action: "task_del:" + soap}, {Label: "Cancel", Action: "event_del:fair"},
-	}}}))(t)
-	c.stop()
-	c.start()
-	buttons := c.card("Today").Embed.Buttons
-	c.needs(len(buttons) == 3, "of the card is left", buttons)
-	for _, button := range buttons {
-		c.do(command.Click{Message: card, ID: button.Action})
-	}
-	c.g.Lock()
-	left, event := c.g.Tasks["errands"], c.g.Events["primary"][0]
-	c.holds(len(left) == 1 && left[0]["status"] == "completed" && event["status"] == "cancelled", "the buttons did not do what they say", left, event)
-	c.g.Unlock()
-
-	must(c.google.Logout(t.Context()))(t)
-	c.stop()
-	calls := len(c.g.Calls)
-	c.start()
-	for _, button := range buttons {
-		c.refuses("google is not connected (not set up", command.Click{Message: card, ID: button.Action})
-	}
-	c.is("requests without a login", c.g.Calls[calls:], []string{})
 }
 
 // P10

@@ -3,14 +3,13 @@ package core
 import (
 	"bufio"
 	"context"
-	"encoding/json"
 	"fmt"
 	"log/slog"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"runtime"
-	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -22,6 +21,7 @@ import (
 	"ollimbot/core/safety/sandbox"
 	"ollimbot/core/storage/config"
 	"ollimbot/core/storage/store"
+	"ollimbot/core/talk/session"
 )
 
 // childDir makes the test binary a bot on that directory, to be killed.
@@ -30,14 +30,15 @@ const childDir = "OLLIM_TEST_CHILD_DIR"
 func TestMain(m *testing.M) {
 	binarytest.Answer(binarytest.Hidden{sandbox.HelperArg: sandbox.Helper})
 	if dir := os.Getenv(childDir); dir != "" {
-		os.Exit(child(dir))
+		child(dir)
+		return
 	}
 	os.Exit(m.Run())
 }
 
 // child runs a bot until its input closes and prints a line for every change, so that the
 // parent can choose a moment by events rather than by a clock.
-func child(root string) int {
+func child(root string) {
 	dir, err := store.At(root)
 	if err != nil {
 		panic(err)
@@ -50,9 +51,7 @@ func child(root string) int {
 		panic(err)
 	}
 	ctx, stop := context.WithCancel(context.Background())
-	if os.Getenv(childSaves) != "" {
-		go saveForks(ctx, b)
-	}
+	go saveForks(ctx, b)
 	go func() {
 		_, _ = bufio.NewReader(os.Stdin).ReadString('\n')
 		stop()
@@ -73,12 +72,9 @@ func child(root string) int {
 	if err := b.Run(ctx); err != nil {
 		panic(err)
 	}
-	return 0
 }
 
-// childSaves makes the child enter and save forks in a loop.
-const childSaves = "OLLIM_TEST_CHILD_SAVES"
-
+// saveForks enters and saves forks in a loop.
 func saveForks(ctx context.Context, b *Bot) {
 	for b.Snapshot().Started.IsZero() {
 		runtime.Gosched()
@@ -101,34 +97,24 @@ func saveForks(ctx context.Context, b *Bot) {
 // else, and no fork is promoted twice.
 func TestAForkIsPromotedOnceWhenTheProcessIsKilled(t *testing.T) {
 	testkit.Alone(t)
-	t.Setenv(childSaves, "1")
 	h := home{t: t, root: filepath.Join(t.TempDir(), "data"), zone: time.UTC}
 	promotions := 0
 	dice := testkit.Rand(t)
+	text := func(rel string) string {
+		data, _ := os.ReadFile(filepath.Join(h.root, rel)) // it may have been killed too early
+		return string(data)
+	}
+	event := regexp.MustCompile(`"session_id": "([^"]+)", "event": "(\w+)"`)
 	for range 15 {
 		kill(t, h, 2+dice.IntN(60))
-		id := ""
-		if h.has("state/sessions.json") {
-			id = h.read("state/sessions.json")
-		}
+		id := text("state/sessions.json")
 		entered, promoted := map[string]int{}, map[string]int{}
-		history := ""
-		if h.has("state/session_history.jsonl") {
-			history = h.read("state/session_history.jsonl")
-		}
-		for line := range strings.Lines(history) {
-			var e struct {
-				ID    string `json:"session_id"`
-				Event string `json:"event"`
-			}
-			if json.Unmarshal([]byte(line), &e) != nil {
-				continue
-			}
-			switch e.Event {
-			case "interactive_fork":
-				entered[e.ID]++
-			case "swapped":
-				promoted[e.ID]++
+		for _, e := range event.FindAllStringSubmatch(text("state/session_history.jsonl"), -1) {
+			switch e[2] {
+			case session.InteractiveFork:
+				entered[e[1]]++
+			case session.Swapped:
+				promoted[e[1]]++
 			}
 		}
 		promotions = len(promoted)

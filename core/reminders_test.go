@@ -2,8 +2,6 @@ package core
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -11,7 +9,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"ollimbot/core/base/testkit"
 	"ollimbot/core/command"
 	"ollimbot/core/talk/transcript"
 	"ollimbot/core/work/budget"
@@ -188,45 +185,6 @@ func TestAReminderThatReturnsKeepsToBudgetAndQuiet(t *testing.T) {
 		w.is("muted it is due", w.due().RunAt.Equal(mute), true)
 		w.sleep(31 * time.Minute)
 		w.is("after the mute", w.count(), "3 pings, 3 runs, return 3")
-	})
-}
-
-// A failed or silent run counts as a repetition, and one that asks for another time gets it. What the user has done with the file
-// meanwhile wins. Of a reminder that can return no more, nothing is left.
-func TestAReminderReturnsAfterWhateverItsRunDidUnlessTheUserActed(t *testing.T) {
-	story(t, []file{
-		remind(dentistID, time.Second, "until: done\n", `call follow_up_chain {"minutes_from_now": 240}`, `call ping_user {"message":"Four?"}`, aReport),
-		remind("dddd0002", time.Second, "until: done\nmax-chain: 1\nupdate-main-session: freely\n", `fail no luck`),
-		remind("dddd0003", time.Second, "until: done\n", `call cancel_reminder {"reminder_id": "dddd0003"}`),
-		remind("dddd0004", time.Second, "until: done\nallow-ping: false\n", `say quiet`),
-		remind("dddd0005", time.Second, "until: done\n", `call ping_user {"message":"Two."}`, `wait 20m`, aReport),
-		remind("dddd0006", time.Second, "until: done\n", `wait 20m`),
-		remind("dddd0007", time.Second, "until: done\n", `say hm`),
-	}, func(w *world) {
-		depths := func() (list []int) {
-			for n := range 7 {
-				id, depth := fmt.Sprintf("dddd000%d", n+1), -1
-				if r, ok := w.index.Set().ReminderByID(id); ok {
-					depth = r.ChainDepth
-				}
-				w.is(id+" has a file", w.has("reminders/"+id+".md"), depth >= 0)
-				list = append(list, depth)
-			}
-			return list
-		}
-		w.sleep(time.Minute)
-		w.holds(w.due().RunAt.Sub(w.now()) >= 230*time.Minute, "the agent's own time", w.due())
-		w.is("returns after a minute, -1 for none", depths(), []int{1, 1, -1, -1, 0, 0, 1})
-		w.do(command.Remind{ID: "dddd0005", Word: command.Later}) // two runs are under way: one is answered, one deleted
-		testkit.Must(w, os.Remove(filepath.Join(w.root, "reminders/dddd0006.md")))
-		text := w.read("reminders/dddd0007.md")
-		w.shows("its file", text, "until: done\n", "first-at:")
-		w.write("reminders/dddd0007.md", strings.Replace(text, "until: done\n", "", 1)) // it comes once more
-		w.Schedule().Refresh("reminders/dddd0006.md", "reminders/dddd0007.md")
-		w.sleep(40 * time.Minute)
-		w.is("returns after the user's hand", depths(), []int{1, 1, -1, -1, 0, -1, -1})
-		w.sleep(2 * time.Hour)
-		w.shows("updates", w.pending(), "it never reached the user")
 	})
 }
 

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"ollimbot/core/agent"
@@ -119,56 +118,6 @@ func TestWhatTheAgentGrantsBeyondItsRightsWaitsForTheKey(t *testing.T) {
 		w.do(out.Undo)
 		w.holds(w.view("bbbb0001").Waits != "", "undo lets it fire")
 	})
-}
-
-func TestTheUserIsAskedInWordsWhereThereIsOne(t *testing.T) {
-	story(t, nil, func(w *world) {
-		for i, mode := range []policy.Mode{policy.Ask, policy.AcceptEdits, policy.BypassPermissions} {
-			w.say("/permissions " + string(mode))
-			for j, verdict := range []policy.Verdict{policy.Allow, policy.Deny} {
-				f, d := everyMinute(fmt.Sprintf("bbbb10%d%d", i, j), "allowed-tools: [\"Bash(rm *)\"]\n", "Go."), make(chan agent.Decision, 1)
-				go func() { d <- w.pen().try(f) }()
-				synctest.Wait()
-				asked := w.Snapshot().Approvals
-				w.needs(len(asked) == 1, "asked", mode, asked)
-				w.shows("the question", asked[0].Label, "This routine may use Bash(rm *) alone, in the background; its writer may not.")
-				w.do(command.Answer{ID: asked[0].ID, Verdict: verdict})
-				w.is(string(mode)+": written after "+string(verdict), []bool{(<-d).Allow, w.has(f.rel)}, []bool{verdict.Allows(), verdict.Allows()})
-			}
-			w.is(string(mode)+": allowed, it waits for", w.view(fmt.Sprintf("bbbb10%d0", i)).Waits, "")
-		}
-	})
-}
-
-func TestABackgroundRunsForegroundReminderHasTheRunsRights(t *testing.T) {
-	for _, limited := range []bool{true, false} {
-		story(t, nil, func(w *world) {
-			writer := w.pen().s.Writer()
-			if limited {
-				writer = w.runPen().s.Writer()
-			}
-			r := w.adds(writer, 10*time.Second, routines.Reminder{MaxChain: 1, Task: routines.Task{Body: "Go.\n\n" + plays("wait 30s",
-				`ask Write {"file_path":"notes/x.md","content":"x"}`, "call enter_fork {}",
-				`call add_reminder {"prompt":"Again.","delay_minutes":60,"foreground":true}`, `call follow_up_chain {"minutes_from_now":90}`, "say done")}})
-			w.is("it waits for", w.view(r.ID).Waits, "")
-			mayWrite := func() bool {
-				return w.pen().decide(w.pen().call("Write", map[string]any{"file_path": "notes/y.md", "content": "y"})).Allow
-			}
-			w.sleep(20 * time.Second)
-			w.is("a Write in its turn", mayWrite(), !limited)
-			w.sleep(2 * time.Minute)
-			set := w.index.Set()
-			if limited {
-				w.holds(w.chat.Banner() == nil, "the turn has led into a fork with the user's rights")
-				w.is("reminders", len(set.Reminders), 2)
-			}
-			for _, n := range set.Reminders {
-				o, ok := w.guard.Provenance().Find(n.Path, n.Digest)
-				w.holds(ok && o.Writer.Alone == limited, "a reminder of its", limited, n.ID, n.ChainDepth, o.Writer, ok)
-			}
-			w.is("the conversation has its rights", mayWrite(), true)
-		})
-	}
 }
 
 // A restart changes no rights, and neither does the program when it moves a reminder.

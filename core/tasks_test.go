@@ -90,51 +90,6 @@ func TestTheStarterRoutinesAreInstalledBesideWhatIsThere(t *testing.T) {
 	})
 }
 
-// What the user holds is marked wherever it is listed, also after a restart, and undo gives back the hold before.
-func TestAHoldIsShownOutlivesARestartAndIsTakenBack(t *testing.T) {
-	const often, once = "bbbb0001", "bbbb0002"
-	var pause, mute command.Value
-	two := dayOne.Add(2 * time.Hour)
-	story(t, []file{routine(often, "*/5 * * * *", "", "say looked"), remind(once, 10*time.Minute, "", `say here`)}, func(w *world) {
-		w.sleep(time.Minute)
-		before := w.ran(often)
-		end := w.now().Add(19 * time.Minute)
-		out := w.do(command.Snooze{ID: often, Until: end})
-		w.is("it answers", out.Message, "Task bbbb0001 is snoozed until 01:20")
-		v, tagged := w.view(often), 0
-		w.holds(v.Snoozed.Equal(end) && !v.Paused && v.Next.Equal(end) && v.When == "every 5 minutes", "the list of all shows", v)
-		for _, e := range w.Snapshot().Schedule.Entries {
-			if e.Held && e.Tag == "snoozed until 01:20" {
-				tagged++
-			}
-		}
-		w.is("rows that say so", tagged, 1)
-		w.shows("an agent reads", w.preview(often), "1:20 AM")
-		w.lacks("an agent reads", w.preview(often), "1:05 AM")
-		w.do(command.Snooze{ID: once, Until: w.now().Add(3 * time.Hour)})
-		pause = w.do(command.Pause{ID: once, Paused: true}).Undo
-		w.sleep(15 * time.Minute)
-		w.is("runs while it is snoozed", w.ran(often), before)
-		w.do(out.Undo)
-		w.sleep(4*time.Minute + 30*time.Second)
-		w.is("runs, updates after undo", []any{w.ran(often), w.pending()}, []any{before + 1, ""})
-		w.do(command.MuteUntil{Until: two})
-		mute = w.do(command.MuteUntil{Until: two.Add(time.Hour)}).Undo
-	}, func(w *world) {
-		v := w.view(once)
-		w.needs(v.Paused && v.Next.IsZero() && w.ran(once) == 0, "after the restart", v, w.runs())
-		w.do(pause)
-		w.holds(!w.view(once).Paused && !w.view(once).Snoozed.IsZero(), "after undo", w.view(once))
-		w.is("muted after the restart", w.Snapshot().Budget.Muted.Equal(two.Add(time.Hour)), true)
-		w.do(mute)
-		w.is("muted as before after undo", w.Snapshot().Budget.Muted.Equal(two), true)
-		w.do(command.MuteUntil{})
-		w.is("muted after the end", w.Snapshot().Budget.Muted.IsZero(), true)
-		w.sleep(3*time.Hour + time.Minute)
-		w.is("runs at the end of the snooze", w.ran(once), 1)
-	})
-}
-
 // What the dashboard shows of the budget and the updates is changed there and taken back.
 func TestAChangeOfTheBudgetAndADiscardedUpdateAreTakenBack(t *testing.T) {
 	story(t, nil, func(w *world) {

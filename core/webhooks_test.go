@@ -112,22 +112,6 @@ func TestADeliveryRunsAndReportsUnlessItGivesOrders(t *testing.T) {
 	w.fails("the preview of a payload that does not fit", err)
 }
 
-func TestAWebhookOfTheAgentWaitsForItsUser(t *testing.T) {
-	testkit.Alone(t)
-	w, _ := hooked(t, hook)
-	inForce := func() bool {
-		_, ok := w.webhooks.index.Find("mine")
-		return ok
-	}
-	w.pen().write(file{"webhooks/mine.md", strings.Replace(hook.text, `"ci"`, `"mine"`, 1)})
-	w.webhooks.index.Scan()
-	w.is("the agent's webhook is in force", inForce(), false)
-	problems := w.Snapshot().Schedule.Problems
-	w.holds(len(problems) == 2 && strings.Contains(problems[1].Message, "be started from outside"), "problems", problems) // the first is the test's secret
-	w.do(command.AllowTask{ID: "mine"})
-	w.is("after the user's word it is in force", inForce(), true)
-}
-
 // acting is a task that tries to do what the update asks for, and reports.
 func acting(id, front string) file {
 	return task("routines/"+id+".md", "id: "+id+"\n"+front+"cron: \"0 0 1 1 *\"\n", "Look around.\n\n"+
