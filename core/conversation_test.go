@@ -83,7 +83,8 @@ func TestAForkIsEnteredAndLeftAndMainContinues(t *testing.T) {
 		w.say("and then?")
 		w.is("updates after main's turn", w.pending(), "")
 		main := e.last()
-		w.holds(main.Resume == w.sessions.Main() && main.Resume != first && !main.Fork && main.Settings.Model == "opus" && main.Settings.Thinking == "adaptive", "main has", main)
+		w.holds(main.Resume == w.sessions.Main() && main.Resume != first && !main.Fork, "main resumes", main)
+		w.is("main has", []string{main.Settings.Model, main.Settings.Thinking}, []string{"opus", "adaptive"})
 		go main.OnEngineTurn(func(yield func(agent.Event, error) bool) {
 			_ = yield(agent.Text{Delta: "the download is done"}, nil) && yield(agent.Result{SessionID: main.Resume}, nil)
 		})
@@ -102,7 +103,8 @@ func TestAFinishedRunIsResumed(t *testing.T) {
 	setting{engine: e, files: []file{
 		remind("cccc0001", time.Second, "", `say looked at it`),
 		remind("dddd0001", time.Hour, "", `call ping_user {"message":"Water the plants?"}`, aReport),
-		remind("dddd0003", 2*time.Hour, "", `call discord_embed {"title":"Mail","buttons":[{"label":"Draft","action":"agent:draft it"},{"label":"Away","action":"dismiss:"}]}`, aReport),
+		remind("dddd0003", 2*time.Hour, "",
+			`call discord_embed {"title":"Mail","buttons":[{"label":"Draft","action":"agent:draft it"},{"label":"Away","action":"dismiss:"}]}`, aReport),
 	}}.tell(t, func(w *world) {
 		w.sleep(time.Minute)
 		w.do(command.ResumeFork{Run: w.Snapshot().Forks[0].ID})

@@ -242,10 +242,11 @@ func (s setting) tell(t *testing.T, stories ...func(w *world)) {
 				time.Sleep(s.gap)
 			}
 			b := h.bot(cmp.Or(s.engine, offline()), s.change)
-			end := begin(t, b)
-			synctest.Wait()
-			story(h.world(b))
-			end()
+			func() {
+				defer begin(t, b)()
+				synctest.Wait()
+				story(h.world(b))
+			}()
 		}
 	})
 }

@@ -155,7 +155,8 @@ func (s *soak) updates(now string) {
 	missing, sum := 0, 0
 	for text, n := range l.reported {
 		rest := n - l.delivered[text] - pending[text] - s.dropped[text]
-		s.holds(rest >= 0, fmt.Sprintf("%s: %q was reported, delivered, discarded and is pending so often", now, text), n, l.delivered[text], s.dropped[text], pending[text])
+		s.holds(rest >= 0, fmt.Sprintf("%s: %q was reported, delivered, discarded and is pending so often", now, text),
+			n, l.delivered[text], s.dropped[text], pending[text])
 		missing += max(0, rest)
 		sum += n
 	}

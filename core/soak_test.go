@@ -78,7 +78,9 @@ func TestADayOverTheMessagesAPI(t *testing.T) {
 func soakWith(t *testing.T, days int, engine func(home) (agent.Engine, func())) {
 	t.Helper()
 	h := newHome(t)
-	s := &soak{rng: rand.New(rand.NewPCG(*soakSeed, 2)), model: soakModel{tokens: 5, capacity: 5, refill: 90}, sums: map[string]int{}, dropped: map[string]int{}}
+	s := &soak{
+		rng: rand.New(rand.NewPCG(*soakSeed, 2)), model: soakModel{tokens: 5, capacity: 5, refill: 90}, sums: map[string]int{}, dropped: map[string]int{},
+	}
 	defer func(wall time.Time) {
 		t.Logf("%d days in %s, seed %d", days, time.Since(wall).Round(time.Second), *soakSeed)
 		for _, k := range slices.Sorted(maps.Keys(s.sums)) {
@@ -164,7 +166,10 @@ func (s *soak) act() {
 		do     func()
 	}{
 		{"messages", 3, s.talk},
-		{"messages, two at once", 1, func() { s.talk(); s.talk() }},
+		{"messages, two at once", 1, func() {
+			s.talk()
+			s.talk()
+		}},
 		{"messages that set a reminder", 2, s.askForReminder},
 		{"reminder files", 3, s.remind},
 		{"edits of a routine", 1, s.edit},
@@ -261,7 +266,9 @@ func (s *soak) setBudget() {
 }
 
 func (s *soak) configure() {
-	lines := []string{"bg_fork_timeout 600", "bg_fork_timeout 900", "max_background_forks 2", "max_background_forks 4", "quiet_hours 23:00-06:00", "quiet_hours off"}
+	lines := []string{
+		"bg_fork_timeout 600", "bg_fork_timeout 900", "max_background_forks 2", "max_background_forks 4", "quiet_hours 23:00-06:00", "quiet_hours off",
+	}
 	s.do(command.Slash{Line: "/config " + lines[s.rng.IntN(len(lines))]})
 }
 

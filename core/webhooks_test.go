@@ -139,6 +139,7 @@ func TestAStrangersWordsInAnUpdateDoNotActInATaskOfTheConversation(t *testing.T)
 	w.is("the branch's origin", w.runOf("later").Label.Origin(), "webhook ci")
 	w.is("reminders", len(w.index.Set().Reminders), 0)
 	w.holds(slices.ContainsFunc(w.decisions(), func(line string) bool {
-		return strings.Contains(line, "|"+audit.InputRead+"|") && strings.Contains(line, "|webhook ci → run ") && strings.HasSuffix(line, " → update → "+audit.ThisConversation)
+		return strings.Contains(line, "|"+audit.InputRead+"|") && strings.Contains(line, "|webhook ci → run ") &&
+			strings.HasSuffix(line, " → update → "+audit.ThisConversation)
 	}), "the audit log has no path", w.decisions())
 }
