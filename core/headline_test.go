@@ -1,6 +1,7 @@
 package core
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
@@ -9,6 +10,7 @@ import (
 	"ollimbot/core/agent"
 	"ollimbot/core/base/testkit"
 	"ollimbot/core/command"
+	"ollimbot/core/mcp"
 	"ollimbot/core/safety/policy"
 	"ollimbot/core/safety/sandbox"
 	"ollimbot/core/safety/sandbox/sandboxtest"
@@ -193,7 +195,11 @@ func TestTheStatusAndTheCardOfABusyBotSayEverything(t *testing.T) {
 	for _, b := range card.Buttons {
 		got = append(got, b.Label+" "+b.Action)
 	}
-	got = append(got, fmt.Sprintf("%+v", card.Selects))
+	s.Budget.State.LastRefill = at.Add(1500 * time.Millisecond)
+	s.Servers = []mcp.State{{Name: "weather", Where: "npx weather", Status: "ready", Tools: 2, Calls: []mcp.Call{
+		{At: at.Add(-2 * time.Minute), Tool: "get", Took: 1500 * time.Millisecond}, {At: at.Add(-time.Minute), Tool: "set", Took: 20 * time.Millisecond, Text: "no such place"},
+	}}}
+	got = append(got, fmt.Sprintf("%+v", card.Selects), s.ServersText(), string(must(json.Marshal(s.Budget))(t)), fmt.Sprint(s.ClockCells()))
 	checks{t}.is("the status, and the card", strings.Join(got, "\n"), busyStatus)
 }
 
@@ -224,7 +230,13 @@ End the mute card_mute:off
 Day as a picture card_picture:day
 New reminder remind_new:
 Ping budget budget_type:5.90
-[{Action:card_run: Hint:Run… Choices:[{Label:Tea break Value:t About:every day Chosen:false}]}]`
+[{Action:card_run: Hint:Run… Choices:[{Label:Tea break Value:t About:every day Chosen:false}]}]
+weather: ready, 2 tools (npx weather)
+14:01 set, 20ms: no such place
+14:00 get, 1.5s
+{"capacity":5,"available":2,"refill_rate_minutes":90,"last_refill":"2026-03-10T14:02:01Z","daily_used":3,"critical_used":0,"quiet_used":0,"quiet_limit":0,` +
+	`"essential_used":0,"next_refill_minutes":90,"full_at":"0001-01-01T00:00:00Z","status":""}
+5`
 
 // The first characters of a prompt end within a word, as models see them; people see its title.
 func TestAFireIsCalledAsItsTaskIs(t *testing.T) {
