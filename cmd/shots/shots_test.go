@@ -1,8 +1,9 @@
 package main
 
 import (
-	"bytes"
 	"flag"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -86,24 +87,15 @@ func after(keys ...string) func(s *stage) {
 }
 
 func TestPictures(t *testing.T) {
-	pen, err := raster.NewPen(16)
-	testkit.Must(t, err)
 	for _, p := range pictures {
 		t.Run(p.name, func(t *testing.T) {
 			play(t, p.w, p.h, p.paper, func(s *stage) {
 				p.story(s)
 				g := s.grid()
-				if most, n := mostBlank[p.h], blank(g); p.usual() && most > 0 && n > most {
-					t.Errorf("%.2f %% of the cells are blank, at most %v may be", n, most)
+				if strings.HasPrefix(p.name, "dashboard") { // a usual day, with nothing opened
+					isFull(t, g)
 				}
-				var text, image bytes.Buffer
-				testkit.Must(t, writeSVG(&text, g))
-				kept(t, p.name+".svg", text.Bytes())
-				if !*update {
-					return
-				}
-				testkit.Must(t, writePNG(&image, pen, g))
-				kept(t, p.name+".png", image.Bytes())
+				kept(t, p.name, g)
 			})
 		})
 	}
@@ -112,33 +104,32 @@ func TestPictures(t *testing.T) {
 	}
 }
 
+func TestThePictureOfThePhoneIsOfTheMessagesOfToday(t *testing.T) {
+	kept(t, "phone", phone())
+}
+
 func TestTheScreenIsAsFullAfterAYear(t *testing.T) {
-	for h, most := range mostBlank {
-		w := map[int]int{40: 120, 60: 200}[h]
+	for w, h := range map[int]int{120: 40, 200: 60} {
 		playAfter(t, 365, w, h, raster.Dark, func(s *stage) {
 			afternoon(s)
-			if n := blank(s.grid()); n > most {
-				t.Errorf("%d×%d: %.2f %% of the cells are blank, at most %v may be", w, h, n, most)
-			}
+			isFull(t, s.grid())
 		})
 	}
 }
 
-// mostBlank is how many percent of the cells of a usual day may be blank, by the height of the screen.
-var mostBlank = map[int]float64{40: 37, 60: 44}
-
-// usual reports whether a picture is of a usual day, with nothing opened.
-func (p picture) usual() bool { return strings.HasPrefix(p.name, "dashboard") }
-
-// blank returns how many percent of the cells are blank.
-func blank(g *raster.Grid) float64 {
+// isFull sees to it that not too many cells are blank, by the height of the screen.
+func isFull(t *testing.T, g *raster.Grid) {
+	t.Helper()
 	n := 0
 	for _, c := range g.Cells {
 		if c.Width > 0 && (c.Text == "" || c.Text == " ") {
 			n++
 		}
 	}
-	return float64(100*n) / float64(len(g.Cells))
+	most := map[int]int{24: 100, 40: 37, 60: 44}[g.H]
+	if 100*n > most*len(g.Cells) {
+		t.Errorf("%d×%d: %.2f %% of the cells are blank, at most %d may be", g.W, g.H, float64(100*n)/float64(len(g.Cells)), most)
+	}
 }
 
 // film is the short moving picture for the README.
@@ -169,9 +160,9 @@ func film(t *testing.T) {
 		s.press("\r")
 		shoot(6 * time.Second)
 		frames[len(frames)-1].long = 2 * time.Second
-		var out bytes.Buffer
-		testkit.Must(t, writeGIF(&out, pen, frames))
-		kept(t, "demo.gif", out.Bytes())
+		moving, err := writeGIF(pen, frames)
+		testkit.Must(t, err)
+		testkit.Must(t, os.WriteFile(filepath.Join(screenshots, "demo.gif"), moving, 0o644))
 	})
 }
 

@@ -26,11 +26,7 @@ import (
 	"ollimbot/tui/raster"
 )
 
-// opening is when the pictures are taken: a Tuesday, early in the afternoon.
-var opening = time.Date(2026, 11, 24, 14, 16, 30, 0, time.UTC)
-
-// stage is the real bot and the real dashboard on a terminal in memory, all in
-// a bubble of fake time.
+// stage is the real bot and the real dashboard on a terminal in memory, all in a bubble of fake time.
 type stage struct {
 	t     *testing.T
 	root  string // of the data directory
@@ -152,7 +148,7 @@ func (s *stage) do(c command.Value) {
 	}
 }
 
-// grid is what stands on the screen.
+// grid is what is on the screen.
 func (s *stage) grid() *raster.Grid {
 	synctest.Wait()
 	s.mu.Lock()
@@ -160,22 +156,20 @@ func (s *stage) grid() *raster.Grid {
 	return raster.Of(s.screen, s.screen.Width(), s.screen.Height(), s.paper)
 }
 
-// file is where a picture stands.
-func file(name string) string { return filepath.Join("..", "..", "screenshots", name) }
+// screenshots is where the pictures are.
+var screenshots = filepath.Join("..", "..", "screenshots")
 
-// kept writes a picture with -update; without, an SVG must be as it is kept. A
-// PNG and a GIF are made of the same screens, so that they need no comparison.
-func kept(t *testing.T, name string, made []byte) {
+// kept writes a picture with -update; without, its SVG must be as it is kept. The pixels are of the same screen, so that they
+// need no comparison.
+func kept(t *testing.T, name string, g *raster.Grid) {
 	t.Helper()
 	if *update {
-		if err := os.WriteFile(file(name), made, 0o644); err != nil { //nolint:gosec // a picture for everybody
-			t.Fatal(err)
-		}
+		testkit.Must(t, keep(screenshots, name, g))
 		return
 	}
-	old, err := os.ReadFile(file(name))
+	old, err := os.ReadFile(filepath.Join(screenshots, name+".svg"))
 	testkit.Must(t, err)
-	if string(old) != string(made) {
-		t.Errorf("screenshots/%s is stale: draw it anew with `go run ./cmd/shots`, and look at it", name)
+	if string(old) != string(writeSVG(g)) {
+		t.Errorf("screenshots/%s.svg is stale: draw it again with `go run ./cmd/shots`, and look at it", name)
 	}
 }

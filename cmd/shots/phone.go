@@ -1,13 +1,10 @@
 package main
 
 import (
-	"bytes"
 	"fmt"
 	"strings"
-	"testing"
 	"time"
 
-	"ollimbot/core/base/testkit"
 	"ollimbot/core/safety/policy"
 	"ollimbot/core/talk/post"
 	"ollimbot/discord/render"
@@ -44,8 +41,8 @@ func phoneMessages() []rest.Message {
 	}
 }
 
-// TestPicturesOfThePhone draws what a person sees on the phone. It is a drawing: Discord's own look differs.
-func TestPicturesOfThePhone(t *testing.T) {
+// phone is what a person sees on the phone. It is a drawing: Discord's own look differs.
+func phone() *raster.Grid {
 	var lines []string
 	put := func(format string, args ...any) { lines = append(lines, fmt.Sprintf(format, args...)) }
 	put("╭%s╮", strings.Repeat("─", phoneWide-2))
@@ -65,17 +62,7 @@ func TestPicturesOfThePhone(t *testing.T) {
 	}
 	put("╰%s╯", strings.Repeat("─", phoneWide-2))
 	put(" A drawing of the bot's messages in Discord")
-	g := raster.Lines(lines, phoneWide, raster.Dark)
-	var text, image bytes.Buffer
-	testkit.Must(t, writeSVG(&text, g))
-	kept(t, "phone.svg", text.Bytes())
-	if !*update {
-		return
-	}
-	pen, err := raster.NewPen(16)
-	testkit.Must(t, err)
-	testkit.Must(t, writePNG(&image, pen, g))
-	kept(t, "phone.png", image.Bytes())
+	return raster.Lines(lines, phoneWide, raster.Dark)
 }
 
 // phoneLines are a message's words and buttons, as lines of the drawing.

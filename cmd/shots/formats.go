@@ -1,14 +1,13 @@
 package main
 
 import (
-	"bufio"
+	"bytes"
 	"fmt"
 	"html"
 	"image"
 	"image/color"
 	"image/gif"
 	"image/png"
-	"io"
 	"strings"
 	"time"
 
@@ -18,9 +17,11 @@ import (
 // margin is the room around the screen of an SVG, in its own units.
 const margin = 12
 
-// writePNG writes a screen as a picture.
-func writePNG(w io.Writer, pen *raster.Pen, g *raster.Grid) error {
-	return (&png.Encoder{CompressionLevel: png.BestCompression}).Encode(w, pen.Image(g))
+// writePNG returns a screen as a picture.
+func writePNG(pen *raster.Pen, g *raster.Grid) ([]byte, error) {
+	var out bytes.Buffer
+	err := (&png.Encoder{CompressionLevel: png.BestCompression}).Encode(&out, pen.Image(g))
+	return out.Bytes(), err
 }
 
 // frame is a screen and how long it is shown.
@@ -29,9 +30,8 @@ type frame struct {
 	long time.Duration
 }
 
-// writeGIF writes screens as a looping animation. Only what changes
-// between two screens is stored.
-func writeGIF(w io.Writer, pen *raster.Pen, frames []frame) error {
+// writeGIF returns screens as a looping animation. Only what changes between two screens is stored.
+func writeGIF(pen *raster.Pen, frames []frame) ([]byte, error) {
 	images := make([]*image.RGBA, len(frames))
 	for i, f := range frames {
 		images[i] = pen.Image(f.grid)
@@ -50,7 +50,9 @@ func writeGIF(w io.Writer, pen *raster.Pen, frames []frame) error {
 		out.Delay = append(out.Delay, hundredths(frames[i].long))
 		out.Disposal = append(out.Disposal, gif.DisposalNone)
 	}
-	return gif.EncodeAll(w, &out)
+	var file bytes.Buffer
+	err := gif.EncodeAll(&file, &out)
+	return file.Bytes(), err
 }
 
 func hundredths(d time.Duration) int { return int(d.Milliseconds() / 10) }
@@ -74,15 +76,14 @@ const (
 	svgFonts                     = "ui-monospace,'JetBrains Mono','SF Mono',Menlo,Consolas,'DejaVu Sans Mono',monospace"
 )
 
-// pen writes to a buffer, which keeps an error until it is flushed.
-type pen struct{ w *bufio.Writer }
+// pen writes to memory.
+type pen struct{ strings.Builder }
 
-func (p pen) put(format string, args ...any) { _, _ = fmt.Fprintf(p.w, format, args...) }
+func (p *pen) put(format string, args ...any) { _, _ = fmt.Fprintf(p, format, args...) }
 
-// writeSVG writes the screen as text with colours: it can be compared and read.
-func writeSVG(w io.Writer, g *raster.Grid) error {
-	buffer := bufio.NewWriter(w)
-	out := pen{buffer}
+// writeSVG returns the screen as text with colours: it can be compared and read.
+func writeSVG(g *raster.Grid) []byte {
+	out := &pen{}
 	width, height := float64(g.W)*svgWidth+2*margin, float64(g.H)*svgHeight+2*margin
 	out.put("<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %.1f %.1f\" font-family=\"%s\" font-size=\"%g\">\n",
 		width, height, svgFonts, svgSize)
@@ -93,11 +94,11 @@ func writeSVG(w io.Writer, g *raster.Grid) error {
 		}
 	}
 	out.put("</svg>\n")
-	return buffer.Flush()
+	return []byte(out.String())
 }
 
 // svgRun writes cells of one style, and returns the column after them.
-func svgRun(out pen, g *raster.Grid, x, y int) int {
+func svgRun(out *pen, g *raster.Grid, x, y int) int {
 	first := g.At(x, y)
 	from := x
 	var text strings.Builder
