@@ -2,50 +2,35 @@ package setup
 
 import (
 	"errors"
+	"io"
 	"os"
-	"path/filepath"
 	"runtime"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/creack/pty"
 	"golang.org/x/sys/unix"
 
-	"ollimbot/cmd/internal/console"
 	"ollimbot/core/base/testkit"
-	"ollimbot/discord/discordtest"
 )
 
 // echoes reports whether a terminal shows what is typed.
 func echoes(t *testing.T, f *os.File) bool {
 	t.Helper()
 	mode, err := unix.IoctlGetTermios(int(f.Fd()), unix.TCGETS)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	return mode.Lflag&unix.ECHO != 0
 }
 
 func TestInitAtATerminalAsksForTheTokenAgainAndProvesByAHelloThatItReachesItsUser(t *testing.T) {
 	testkit.Alone(t)
-	s := discordtest.Start(t, discordtest.Options{Token: initToken})
-	root := filepath.Join(t.TempDir(), "data")
-	asksAboutNoServer(t, root)
+	m, s := withDiscord(t, initToken)
 	screen, keys, err := pty.Open()
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	defer screen.Close()
-	p := &console.Process{
-		In: keys, Out: keys, Err: keys, Environ: func() []string { return nil }, Now: time.Now,
-		Getenv: func(name string) string {
-			return map[string]string{"OLLIM_DATA_DIR": root, "OLLIM_DISCORD_API": s.URL() + "/api/v10", "TZ": "UTC"}[name]
-		},
-	}
 	done := make(chan error, 1)
 	go func() {
-		done <- errors.Join((&Cmd{}).Run(p), keys.Close())
+		done <- errors.Join((&Cmd{}).Run(m.process(keys, keys)), keys.Close())
 	}()
 	var seen strings.Builder
 	buf := make([]byte, 4096)
@@ -68,16 +53,10 @@ func TestInitAtATerminalAsksForTheTokenAgainAndProvesByAHelloThatItReachesItsUse
 		for strings.HasPrefix(step.question, "Discord token") && echoes(t, keys) { // as fast as no user types
 			runtime.Gosched()
 		}
-		if _, err := screen.WriteString(step.answer + "\n"); err != nil {
-			t.Fatal(err)
-		}
+		_, err := screen.WriteString(step.answer + "\n")
+		testkit.Must(t, err)
 	}
-	for {
-		n, err := screen.Read(buf)
-		if seen.Write(buf[:n]); err != nil {
-			break // the other end is closed
-		}
-	}
+	_, _ = io.Copy(&seen, screen) // until the other end is closed
 	if err := <-done; err != nil {
 		t.Errorf("%v\n%s", err, &seen)
 	}
