@@ -10,6 +10,7 @@ import (
 	"ollimbot/core"
 	"ollimbot/core/agent"
 	"ollimbot/core/agent/script"
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/command"
 	"ollimbot/core/safety/policy"
 	"ollimbot/core/storage/store"
@@ -45,10 +46,10 @@ func (l *life) watch(bot *core.Bot, until time.Time) {
 }
 
 func TestTheDemoLivesForHours(t *testing.T) {
-	play(t, offline, 1, func(bot *core.Bot, dir *store.Dir, loud *counted) {
+	play(t, offline, func(bot *core.Bot, dir *store.Dir, log *loud) {
 		time.Sleep(time.Second)
 		if s := bot.Snapshot(); len(s.Notices) > 0 {
-			t.Errorf("the first thing that a newcomer is told: %q", s.Notices[0].Text)
+			t.Errorf("the first thing that a newcomer reads: %q", s.Notices[0].Text)
 		}
 		begin := bot.Snapshot().Started
 		l := life{asked: map[string]bool{}}
@@ -80,9 +81,7 @@ func TestTheDemoLivesForHours(t *testing.T) {
 			}
 			failed, runs := 0, map[string]int{}
 			list, err := fork.Ledger(dir, math.MaxInt)
-			if err != nil {
-				t.Fatal(err)
-			}
+			testkit.Must(t, err)
 			for _, v := range list {
 				if v.Started.Before(begin) {
 					continue
@@ -108,9 +107,8 @@ func TestTheDemoLivesForHours(t *testing.T) {
 				}
 			}
 			days := math.Max(1, after.Hours()/dayLong.Hours())
-			t.Logf("after %v: %d pings (%.1f a day), %d answered, %d left open, %d refused, %d runs failed, %d approvals asked (%.1f a day), %.1f tokens, empty in %d of %d looks, $%.2f",
-				after, sent, float64(sent)/days, answered, ignored, refused, failed, len(l.asked), float64(len(l.asked))/days,
-				s.Budget.State.Available, l.empty, l.looks, s.Money.Today.Spent.Dollars())
+			t.Logf("after %v: %d pings, %d answered, %d left open, %d refused, %d runs failed, %d approvals asked, %.1f tokens, $%.2f",
+				after, sent, answered, ignored, refused, failed, len(l.asked), s.Budget.State.Available, s.Money.Today.Spent.Dollars())
 			if l.empty*20 > l.looks {
 				t.Errorf("the budget is empty in %d of %d looks", l.empty, l.looks)
 			}
@@ -125,7 +123,7 @@ func TestTheDemoLivesForHours(t *testing.T) {
 			}
 			sensible(t, &s, begin)
 		}
-		for _, line := range loud.lines {
+		for _, line := range log.all() {
 			if !strings.Contains(line, "mail server") && !strings.Contains(line, "61 9") {
 				t.Error(line)
 			}
@@ -151,7 +149,7 @@ func sensible(t *testing.T, s *core.Snapshot, begin time.Time) {
 		}
 	}
 	if talk == 0 {
-		t.Error("nobody talks")
+		t.Error("there is no conversation")
 	}
 }
 
@@ -163,18 +161,17 @@ func TestAReminderOfTheDemoIsSetOnceThatWasSaid(t *testing.T) {
 	}
 }
 
-// Whoever watches may answer the question, and hears what became of it.
+// Anyone who watches may answer the question, and hears what became of it.
 func TestAQuestionOfTheDemoTakesItsAnswer(t *testing.T) {
 	for verdict, want := range map[policy.Verdict]string{policy.Allow: "is on your desktop", policy.Deny: "Then I keep it here"} {
-		play(t, offline, 1, func(bot *core.Bot, _ *store.Dir, _ *counted) {
+		play(t, offline, func(bot *core.Bot, _ *store.Dir, _ *loud) {
 			time.Sleep(3*time.Minute + 25*time.Second)
 			s := bot.Snapshot()
 			if len(s.Approvals) != 1 {
 				t.Fatalf("%d questions", len(s.Approvals))
 			}
-			if _, err := bot.Do(t.Context(), command.Answer{ID: s.Approvals[0].ID, Verdict: verdict}); err != nil {
-				t.Fatal(err)
-			}
+			_, err := bot.Do(t.Context(), command.Answer{ID: s.Approvals[0].ID, Verdict: verdict})
+			testkit.Must(t, err)
 			time.Sleep(10 * time.Second)
 			s = bot.Snapshot()
 			last := ""

@@ -6,11 +6,14 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"ollimbot/core"
 	"ollimbot/core/agent"
@@ -18,6 +21,7 @@ import (
 	"ollimbot/core/agent/messages/messagestest"
 	"ollimbot/core/agent/messages/provider"
 	"ollimbot/core/agent/script"
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/command"
 	"ollimbot/core/storage/config"
 	"ollimbot/core/storage/store"
@@ -26,9 +30,8 @@ import (
 	"ollimbot/routines"
 )
 
-// TestADayOfTheDemoRunsOverTheMessagesAPI lives a day of the demo in a bubble, with the
-// engine that speaks the Messages API and the offline engine in the place of the
-// model. What must have happened by its end is what happens without that API.
+// TestADayOfTheDemoRunsOverTheMessagesAPI lives a day of the demo in a bubble, with the engine that speaks the Messages API and the
+// offline engine in the place of the model. What must have happened by its end is what happens without that API.
 func TestADayOfTheDemoRunsOverTheMessagesAPI(t *testing.T) {
 	var model *messagestest.Model
 	over := dayOf(t, func(dir *store.Dir, look func() core.Snapshot) (agent.Engine, func()) {
@@ -63,34 +66,42 @@ func TestADayOfTheDemoRunsOverTheMessagesAPI(t *testing.T) {
 type outcome struct{ runs, failed, pings, updates, answers, faults int }
 
 // dayOf plays a day of the demo.
-func dayOf(t *testing.T, engine func(*store.Dir, func() core.Snapshot) (agent.Engine, func())) (over outcome) {
+func dayOf(t *testing.T, engine makeEngine) (o outcome) {
 	t.Helper()
-	play(t, engine, 1, func(bot *core.Bot, dir *store.Dir, loud *counted) {
+	play(t, engine, func(bot *core.Bot, dir *store.Dir, log *loud) {
 		time.Sleep(dayLong)
 		s := bot.Snapshot()
-		over = sum(s)
-		all, err := fork.Ledger(dir, math.MaxInt)
-		if err != nil {
-			t.Error(err)
+		o.updates = len(s.Updates)
+		for i := range s.Chat {
+			switch c := &s.Chat[i]; {
+			case c.At.Before(s.Started):
+			case c.Role == transcript.Ping:
+				o.pings++
+			case c.Role == transcript.Bot:
+				o.answers++
+			}
 		}
+		all, err := fork.Ledger(dir, math.MaxInt)
+		testkit.Must(t, err)
 		for i := range all {
 			if v := &all[i]; v.Started.After(s.Started) {
-				over.runs++
+				o.runs++
 				if v.State == fork.Failed {
-					over.failed++
+					o.failed++
 				}
 			}
 		}
-		over.faults = loud.count()
-		for _, line := range loud.lines {
-			t.Log(line)
-		}
+		o.faults = len(log.all())
+		t.Log(strings.Join(log.all(), ""))
 	})
-	return over
+	return o
 }
 
+// makeEngine makes an engine, and gives what ends it.
+type makeEngine func(*store.Dir, func() core.Snapshot) (agent.Engine, func())
+
 // play plays the demo in a bubble, while watch looks at it.
-func play(t *testing.T, engine func(*store.Dir, func() core.Snapshot) (agent.Engine, func()), speed float64, watch func(*core.Bot, *store.Dir, *counted)) {
+func play(t *testing.T, engine makeEngine, watch func(*core.Bot, *store.Dir, *loud)) {
 	t.Helper()
 	root := filepath.Join(t.TempDir(), "data")
 	if memory, err := os.MkdirTemp("/dev/shm", "ollim-demo-"); err == nil { // where a sync costs nothing
@@ -98,57 +109,47 @@ func play(t *testing.T, engine func(*store.Dir, func() core.Snapshot) (agent.Eng
 		root = filepath.Join(memory, "data")
 	}
 	synctest.Test(t, func(t *testing.T) {
-		dir, err := store.At(root)
 		time.Sleep(9*time.Hour + 20*time.Minute) // from midnight
+		dir, err := store.At(root)
+		testkit.Must(t, err)
 		home := Home{Dir: dir, Now: time.Now().UTC()}
-		if err == nil {
-			err = Furnish(home)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, Furnish(home))
 		var bot *core.Bot
 		e, end := engine(dir, func() core.Snapshot { return bot.Snapshot() })
 		defer end()
-		var loud counted
-		log := slog.New(&loud)
+		worse := &loud{}
+		log := slog.New(slog.NewTextHandler(worse, &slog.HandlerOptions{Level: slog.LevelWarn}))
 		bot, err = core.New(core.Options{
 			Dir: dir, Env: config.Env{Zone: time.UTC}, Engine: e, EngineName: "messages", Log: log, Still: true, Demo: true,
 			Shown: make(chan struct{}), // a slow start: no scene may be lost to it
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		ctx, stop := context.WithCancel(t.Context())
-		var g sync.WaitGroup
-		g.Go(func() {
-			if err := bot.Run(ctx); err != nil {
-				t.Error(err)
-			}
-		})
+		var g errgroup.Group
+		g.Go(func() error { return bot.Run(ctx) })
 		synctest.Wait()
-		g.Go(func() {
-			d := newDriver(bot, home, log, speed)
+		g.Go(func() error {
+			d := newDriver(bot, home, log, 1)
 			d.saved = (&eyes{bot: bot, known: map[string]bool{}}).look
-			if err := d.run(ctx); err != nil {
-				t.Error(err)
-			}
+			return d.run(ctx)
 		})
 		time.Sleep(time.Second) // the bot waits that long for a frame
 		synctest.Wait()
-		watch(bot, dir, &loud)
+		watch(bot, dir, worse)
 		stop()
-		g.Wait()
+		if err := g.Wait(); err != nil {
+			t.Error(err)
+		}
 	})
 }
 
-// eyes see which files were saved, in a bubble in which nobody watches them.
+// eyes see which files were saved, in a bubble in which nothing watches them.
 type eyes struct {
 	bot   *core.Bot
 	known map[string]bool // versions of files
 }
 
-// look tells the schedule of each new version: it edits the text below the script.
+// look gives each new version to the schedule, as an edit of the text below the script.
 func (e *eyes) look() {
 	first := len(e.known) == 0
 	for _, task := range e.bot.Index().Set().Tasks() {
@@ -181,34 +182,21 @@ func sum(s core.Snapshot) (o outcome) {
 	return o
 }
 
-// counted counts what is worse than a note.
-type counted struct {
+// loud collects what is worse than a note.
+type loud struct {
 	mu    sync.Mutex
 	lines []string
 }
 
-// Enabled is slog.Handler's.
-func (*counted) Enabled(_ context.Context, l slog.Level) bool { return l >= slog.LevelWarn }
-
-// Handle is slog.Handler's.
-func (c *counted) Handle(_ context.Context, r slog.Record) error {
-	var b strings.Builder
-	b.WriteString(r.Message)
-	r.Attrs(func(a slog.Attr) bool { b.WriteString(" " + a.String()); return true })
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.lines = append(c.lines, b.String())
-	return nil
+func (l *loud) Write(line []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.lines = append(l.lines, string(line))
+	return len(line), nil
 }
 
-// WithAttrs is slog.Handler's.
-func (c *counted) WithAttrs([]slog.Attr) slog.Handler { return c }
-
-// WithGroup is slog.Handler's.
-func (c *counted) WithGroup(string) slog.Handler { return c }
-
-func (c *counted) count() int {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return len(c.lines)
+func (l *loud) all() []string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return slices.Clone(l.lines)
 }

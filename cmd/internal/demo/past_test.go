@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/storage/jsonl"
 	"ollimbot/core/storage/store"
 	"ollimbot/core/storage/store/storetest"
@@ -25,9 +26,7 @@ import (
 func moments(t *testing.T) map[string]time.Time {
 	t.Helper()
 	berlin, err := time.LoadLocation("Europe/Berlin")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	return map[string]time.Time{
 		"an afternoon":               time.Date(2026, 11, 24, 14, 2, 0, 0, time.UTC),
 		"a Sunday evening":           time.Date(2026, 11, 22, 20, 2, 30, 0, time.UTC),
@@ -37,8 +36,9 @@ func moments(t *testing.T) map[string]time.Time {
 	}
 }
 
-// told is what the files of a past tell, read by their owners.
-type told struct {
+// record is what the files of a past say, read by their owners.
+type record struct {
+	dir   *store.Dir
 	now   time.Time
 	pings []budget.Ping
 	runs  map[string]fork.View
@@ -49,21 +49,16 @@ type told struct {
 	due   map[account.Key]account.Row
 }
 
-func furnishAt(t *testing.T, now time.Time) (told, *store.Dir) {
+func furnishAt(t *testing.T, now time.Time) record {
 	t.Helper()
 	dir := storetest.Dir(t)
-	if err := Furnish(Home{Dir: dir, Now: now}); err != nil {
-		t.Fatal(err)
-	}
-	got := told{now: now, runs: map[string]fork.View{}}
+	testkit.Must(t, Furnish(Home{Dir: dir, Now: now}))
+	got := record{dir: dir, now: now, runs: map[string]fork.View{}, days: map[string]money.Sum{}, due: map[account.Key]account.Row{}}
 	var err error
-	if got.pings, err = budget.NewJournal(dir, now.Location(), nil).All(); err != nil {
-		t.Fatal(err)
-	}
+	got.pings, err = budget.NewJournal(dir, now.Location(), nil).All()
+	testkit.Must(t, err)
 	runs, err := fork.Ledger(dir, math.MaxInt)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	for _, v := range runs {
 		got.runs[v.ID] = v
 	}
@@ -72,40 +67,32 @@ func furnishAt(t *testing.T, now time.Time) (told, *store.Dir) {
 	}
 	got.chat = transcript.New(transcript.Options{Dir: dir, Zone: now.Location()}).Entries()
 	data, err := dir.Read(money.Ledger)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	rows := map[string][]money.Row{}
 	for row, err := range jsonl.Lines[money.Row](data) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, err)
 		date := row.At.Format(time.DateOnly)
 		rows[date] = append(rows[date], row)
-	}
-	got.days = map[string]money.Sum{}
-	for date, list := range rows {
-		got.days[date] = money.Total(list...)
+		got.days[date] = money.Total(rows[date]...)
 	}
 	got.state, _ = budget.NewBucket(dir, now.Location(), nil).State(now)
 	due, err := account.New(dir).Read(now)
 	if err != nil || due.Damaged+due.Ahead > 0 {
 		t.Fatalf("the account: %+v, %v", due, err)
 	}
-	got.due = map[account.Key]account.Row{}
 	for _, r := range due.Rows {
 		got.due[r.Key()] = r
 	}
 	index := routines.NewIndex(dir, now.Location())
 	index.Scan()
 	got.set = index.Set()
-	return got, dir
+	return got
 }
 
 func TestNoPingOfThePastContradictsTheBucket(t *testing.T) {
 	for name, now := range moments(t) {
 		t.Run(name, func(t *testing.T) {
-			p, _ := furnishAt(t, now)
+			p := furnishAt(t, now)
 			level := budget.Default(time.Date(now.Year(), now.Month(), now.Day()-pastDays+1, 0, 0, 0, 0, now.Location()))
 			sent, refused, answered := 0, 0, 0
 			talk := time.Time{} // of the user, newest
@@ -170,7 +157,7 @@ func TestNoPingOfThePastContradictsTheBucket(t *testing.T) {
 
 // checkCurve looks at the curve as the dashboard draws it, also at the driver's rate: each
 // ping takes one token, which was there, and where none was left there was none.
-func checkCurve(t *testing.T, p *told) {
+func checkCurve(t *testing.T, p *record) {
 	t.Helper()
 	for _, rate := range []int{p.state.RefillRateMinutes, refillMinutes} {
 		state := p.state
@@ -185,7 +172,7 @@ func checkCurve(t *testing.T, p *told) {
 			case ping.Refused == "" && math.Abs(before-1-after) > 1e-2:
 				t.Errorf("%s at %v takes the curve from %v to %v, at a token every %d minutes", ping.Title, ping.At, before, after, rate)
 			case ping.Refused == refusedEmpty && before >= 1:
-				t.Errorf("the curve stands at %v when %s finds no token", before, ping.Title)
+				t.Errorf("the curve is at %v when %s finds no token", before, ping.Title)
 			}
 		}
 	}
@@ -194,7 +181,7 @@ func checkCurve(t *testing.T, p *told) {
 func TestThePastOfTheDemoAddsUp(t *testing.T) {
 	for name, now := range moments(t) {
 		t.Run(name, func(t *testing.T) {
-			p, _ := furnishAt(t, now)
+			p := furnishAt(t, now)
 			turns, dollars := map[string]int{}, map[string]float64{}
 			prices := money.NewPrices(storetest.Dir(t), nil)
 			for _, v := range p.runs {
@@ -298,9 +285,7 @@ func TestAPingOfThePastIsRefusedByTheRules(t *testing.T) {
 
 func TestTwoDemosOfOneMomentAreTheSame(t *testing.T) {
 	for name, now := range moments(t) {
-		_, a := furnishAt(t, now)
-		_, b := furnishAt(t, now)
-		if diff := cmp.Diff(contents(t, a), contents(t, b)); diff != "" {
+		if diff := cmp.Diff(contents(t, furnishAt(t, now).dir), contents(t, furnishAt(t, now).dir)); diff != "" {
 			t.Errorf("%s: %s", name, diff)
 		}
 	}
@@ -309,18 +294,20 @@ func TestTwoDemosOfOneMomentAreTheSame(t *testing.T) {
 // contents are the files of a directory.
 func contents(t *testing.T, d *store.Dir) map[string]string {
 	t.Helper()
-	files := map[string]string{}
-	root := os.DirFS(d.Root())
-	err := fs.WalkDir(root, ".", func(path string, e fs.DirEntry, err error) error {
+	files, root := map[string]string{}, os.DirFS(d.Root())
+	testkit.Must(t, fs.WalkDir(root, ".", func(path string, e fs.DirEntry, err error) error {
 		if err != nil || e.IsDir() || filepath.Base(path)[0] == '.' {
 			return err
 		}
 		data, err := fs.ReadFile(root, path)
 		files[path] = string(data)
 		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 	return files
+}
+
+func BenchmarkFurnish(b *testing.B) {
+	for b.Loop() {
+		testkit.Must(b, Furnish(Home{Dir: storetest.Dir(b), Now: time.Date(2026, 11, 24, 14, 2, 0, 0, time.UTC)}))
+	}
 }
