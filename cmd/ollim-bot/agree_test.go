@@ -40,7 +40,7 @@ type home struct {
 	r    *rand.Rand
 	root string
 	zone string
-	env  map[string]string
+	env  []string
 	now  time.Time
 	at   console.DataDir
 	bot  *core.Bot
@@ -357,7 +357,7 @@ func newRandomHome(t *testing.T, r *rand.Rand) *home {
 	t.Helper()
 	time.Sleep(time.Duration(r.IntN(400*86_400)) * time.Second)
 	h := &home{t: t, r: r, root: t.TempDir(), zone: someZones[r.IntN(len(someZones))], now: time.Now(), said: map[string]string{}}
-	h.env = map[string]string{"OLLIM_DATA_DIR": h.root, "OLLIM_TIMEZONE": h.zone, "HOME": t.TempDir(), "OLLIM_USER_NAME": "Ada"}
+	h.env = []string{"OLLIM_DATA_DIR=" + h.root, "OLLIM_TIMEZONE=" + h.zone, "HOME=" + t.TempDir(), "OLLIM_USER_NAME=Ada"}
 	h.furnish()
 	h.ask()
 	return h

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"io/fs"
 	"log/slog"
 	"os"
@@ -15,6 +14,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"golang.org/x/sync/errgroup"
 
 	"ollimbot/core/agent"
 	"ollimbot/core/agent/claude"
@@ -69,8 +69,7 @@ func TestNoAttemptGetsPastTheRealCommand(t *testing.T) {
 	})
 }
 
-// TestNoAttemptGetsPastOurOwnTools plays it with the tools of our own. They are not in a
-// fence: the rules alone stand before them.
+// TestNoAttemptGetsPastOurOwnTools plays it with the tools of our own. They are not in a fence: the rules alone stand before them.
 func TestNoAttemptGetsPastOurOwnTools(t *testing.T) {
 	testkit.Alone(t)
 	t.Parallel()
@@ -89,9 +88,8 @@ type besieged interface {
 	Run(ctx context.Context) error
 }
 
-// noAttemptGetsPast plays the table in sessions of all kinds. What is refused leaves
-// the directory as it was and reaches neither the model nor anything outside, whatever
-// the project's settings say.
+// noAttemptGetsPast plays the table in sessions of all kinds. What is refused leaves the directory as it was and reaches neither
+// the model nor anything outside, whatever the project's settings say.
 func noAttemptGetsPast(t *testing.T, engine func(*front) besieged) {
 	for _, tt := range []struct {
 		name     string
@@ -126,21 +124,20 @@ func noAttemptGetsPast(t *testing.T, engine func(*front) besieged) {
 				scope.Taint = policy.NewTaint("webhook ci")
 			}
 			scope.Rules.Allowed = allowed
-			s := f.open(scope)
+			of := func(a attempt) bool { return slices.Contains(tt.rows, a.On) && strings.HasPrefix(a.Line, tt.lines) }
+			gains := func(a attempt) bool { return writes(a) || a.Want == "allowed" }
 			before := f.tree()
-			f.play(s, func(a attempt) bool {
-				return !writes(a) && a.Want != "allowed" && slices.Contains(tt.rows, a.On) && strings.HasPrefix(a.Line, tt.lines)
-			})
+			f.play(scope, func(a attempt) bool { return of(a) && !gains(a) })
 			if diff := cmp.Diff(before, f.tree()); diff != "" {
 				t.Errorf("the attempts have changed files:\n%s", diff)
 			}
 			for _, q := range f.api.Requests() {
-				if strings.Contains(string(q.Raw), "marigold") || strings.Contains(string(q.Raw), "root:x:") {
+				if strings.Contains(string(q.Raw), marigold) || strings.Contains(string(q.Raw), "root:x:") {
 					t.Fatal("a secret has reached the model")
 				}
 			}
-			f.play(s, func(a attempt) bool { return (writes(a) || a.Want == "allowed") && slices.Contains(tt.rows, a.On) })
-			f.waiting(slices.DeleteFunc(slices.Clone(f.table.Attempts), func(a attempt) bool { return !writes(a) || a.Do != "Write" || !slices.Contains(tt.rows, a.On) }))
+			f.play(scope, func(a attempt) bool { return slices.Contains(tt.rows, a.On) && gains(a) })
+			f.waiting(func(a attempt) bool { return slices.Contains(tt.rows, a.On) && writes(a) && a.Do == "Write" })
 		})
 	}
 }
@@ -166,15 +163,14 @@ func newFront(t *testing.T, engine func(*front) besieged, settings string) *fron
 	f := &front{t: t, root: filepath.Join(base, "data"), outside: filepath.Join(base, "outside")}
 	testkit.Must(t, json.Unmarshal([]byte(source(t, "core/safety/policy/testdata/attempts.json")), &f.table))
 	f.table.Files[".claude/settings.json"] = settings
-	f.table.Files["../outside/.ssh/id_ed25519"], f.table.Files["../outside/plain.md"] = "marigold", "marigold"
+	f.table.Files["../outside/.ssh/id_ed25519"], f.table.Files["../outside/plain.md"] = marigold, marigold
 	for name, text := range f.table.Files {
 		put(t, filepath.Join(f.root, name), text)
 	}
 	for name, target := range f.table.Links {
 		testkit.Must(t, os.Symlink(target, filepath.Join(f.root, name)))
 	}
-	// What is as young as the first command of a session may be that command's work:
-	// these files are the user's.
+	// What is as young as the first command of a session may be that command's work: these files are the user's.
 	time.Sleep(50 * time.Millisecond)
 	f.dir = storetest.At(t, f.root)
 	f.guard = policy.New(policy.Options{Dir: f.dir, Zone: time.UTC, Log: slog.New(slog.DiscardHandler), Reading: command.ReadOnly()})
@@ -191,13 +187,14 @@ func newFront(t *testing.T, engine func(*front) besieged, settings string) *fron
 	f.api = claudetest.Start(t, claudetest.Options{})
 	f.engine = engine(f)
 	ctx, cancel := context.WithCancel(context.Background())
-	var g sync.WaitGroup
-	g.Go(func() {
-		if err := f.engine.Run(ctx); err != nil {
+	var g errgroup.Group
+	g.Go(func() error { return f.engine.Run(ctx) })
+	t.Cleanup(func() {
+		cancel()
+		if err := g.Wait(); err != nil {
 			t.Error(err)
 		}
 	})
-	t.Cleanup(func() { cancel(); g.Wait() })
 	return f
 }
 
@@ -222,15 +219,15 @@ func (f *front) open(scope policy.Scope) agent.Session {
 		Settings: agent.Settings{Model: "haiku", Thinking: "off", Mode: scope.Mode().Engine()},
 		Hooks:    hooks, Permission: guard.Permission,
 	}
-	named := map[string]bool{}
 	for _, a := range f.table.Attempts {
-		if name, ours := strings.CutPrefix(a.Do, toolset.Prefix); ours && !named[name] {
-			named[name] = true
-			o.Tools = append(o.Tools, agent.Tool{
-				Name: name, Description: "Does nothing.", Schema: []byte(`{"type":"object","properties":{}}`),
-				Call: func(context.Context, agent.Approved) agent.ToolResult { return agent.ToolResult{Text: "done"} },
-			})
+		name, ours := strings.CutPrefix(a.Do, toolset.Prefix)
+		if !ours || slices.ContainsFunc(o.Tools, func(t agent.Tool) bool { return t.Name == name }) {
+			continue
 		}
+		o.Tools = append(o.Tools, agent.Tool{
+			Name: name, Description: "Does nothing.", Schema: []byte(`{"type":"object","properties":{}}`),
+			Call: func(context.Context, agent.Approved) agent.ToolResult { return agent.ToolResult{Text: "done"} },
+		})
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
@@ -242,13 +239,11 @@ func (f *front) open(scope policy.Scope) agent.Session {
 // elsewhere are tools that would leave the machine, or start a model of their own.
 var elsewhere = []string{"WebFetch", "WebSearch", "Agent"}
 
-// play lets the model make the calls of some rows in one turn, and looks at what
-// became of each.
-func (f *front) play(s agent.Session, pick func(attempt) bool) {
+// play lets the model make the calls of some rows, and looks at what became of each. A session gets some of them in one turn:
+// each request repeats what came before in its session.
+func (f *front) play(scope policy.Scope, pick func(attempt) bool) {
 	f.t.Helper()
 	var rows []attempt
-	var steps []claudetest.Step
-	questions := 0
 	for _, a := range f.table.Attempts {
 		if !pick(a) || slices.Contains(elsewhere, a.Do) {
 			continue
@@ -259,13 +254,23 @@ func (f *front) play(s agent.Session, pick func(attempt) bool) {
 			}
 		}
 		rows = append(rows, a)
+	}
+	for some := range slices.Chunk(rows, 40) {
+		s := f.open(scope)
+		f.turn(s, some)
+		testkit.Must(f.t, s.Close())
+	}
+}
+
+// turn makes some calls in one turn of a session.
+func (f *front) turn(s agent.Session, rows []attempt) {
+	f.t.Helper()
+	var steps []claudetest.Step
+	for _, a := range rows {
 		steps = append(steps, claudetest.Step{Tool: a.Do, Input: a.With})
 	}
-	if len(rows) == 0 {
-		return
-	}
 	f.asked = 0
-	ctx, cancel := context.WithTimeout(context.Background(), 4*time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), 2*patience)
 	defer cancel()
 	var ends []agent.ToolEnd
 	for ev, err := range s.Send(ctx, agent.Message{Text: claudetest.Script(append(steps, claudetest.Step{Text: "done"})...)}) {
@@ -277,57 +282,54 @@ func (f *front) play(s agent.Session, pick func(attempt) bool) {
 	if len(ends) != len(rows) {
 		f.t.Fatalf("%d of %d calls ended", len(ends), len(rows))
 	}
+	questions := 0
 	for i, a := range rows {
 		// Which tools there are, and whether they write through a link, is the command's.
-		unknown := strings.Contains(ends[i].Text, "No such tool") || strings.Contains(ends[i].Text, "Error: there is no tool") || strings.Contains(ends[i].Text, "it is a symbolic link")
+		unknown := slices.ContainsFunc([]string{"No such tool", "Error: there is no tool", "it is a symbolic link"}, func(words string) bool {
+			return strings.Contains(ends[i].Text, words)
+		})
 		if a.Want == "asked" && !unknown {
 			questions++
 		}
-		switch {
-		case (writes(a) || a.Want == "allowed") && ends[i].Denied && !unknown, !writes(a) && a.Want != "allowed" && !ends[i].IsError:
+		gains := writes(a) || a.Want == "allowed"
+		if gains && ends[i].Denied && !unknown || !gains && !ends[i].IsError {
 			f.t.Errorf("%s: %s %q, which should be %s: denied %v, %.200s", a.Line, a.Do, a.With, a.Want, ends[i].Denied, ends[i].Text)
 		}
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	// The command itself finds some calls faulty before anybody is asked.
+	// The command itself finds some calls faulty before anything is asked.
 	if f.asked > questions || f.asked == 0 && questions > 0 {
 		f.t.Errorf("the user was asked %d times, want up to %d", f.asked, questions)
 	}
 }
 
-// waiting sees to it that what was written does nothing until the user says so.
-func (f *front) waiting(rows []attempt) {
+// waiting sees to it that what some rows have written does nothing until the user says so.
+func (f *front) waiting(pick func(attempt) bool) {
 	f.t.Helper()
-	for _, a := range rows {
+	for _, a := range f.table.Attempts {
 		name, _ := a.With["file_path"].(string)
-		data, err := os.ReadFile(filepath.Join(f.root, name))
-		if _, link := f.table.Links[name]; link && errors.Is(err, fs.ErrNotExist) {
-			continue // the command did not write through it
+		text := stored(f.root, name)
+		if _, link := f.table.Links[name]; !pick(a) || link && text == "" {
+			continue // the command did not write through a link
 		}
-		if err != nil {
-			f.t.Errorf("%s: %v", a.Line, err)
-		}
-		o, known := f.guard.Provenance().Find(name, routines.Digest(data))
+		o, known := f.guard.Provenance().Find(name, routines.Digest([]byte(text)))
 		if !known || a.Want == "held" && len(o.Excess) == 0 || a.Want == "limited" && !o.Writer.Alone {
 			f.t.Errorf("%s: %s is of %+v, known %v", a.Line, name, o, known)
 		}
 	}
 }
 
-// tree are all files of the test and what stands in them, but for the bot's own
-// records of who writes what, and of sessions.
+// tree are all files of the test, but for the bot's own records of who writes what, and of sessions.
 func (f *front) tree() map[string]string {
 	f.t.Helper()
 	files := map[string]string{}
-	err := filepath.WalkDir(filepath.Dir(f.root), func(path string, e fs.DirEntry, err error) error {
-		if err != nil || !e.Type().IsRegular() || strings.Contains(e.Name(), "provenance") || strings.Contains(path, "/state/sessions/") || strings.Contains(path, "/state/approved/") {
-			return err
+	testkit.Must(f.t, filepath.WalkDir(filepath.Dir(f.root), func(path string, e fs.DirEntry, err error) error {
+		ours := slices.ContainsFunc([]string{"provenance", "/state/sessions/", "/state/approved/"}, func(part string) bool { return strings.Contains(path, part) })
+		if err == nil && e.Type().IsRegular() && !ours {
+			files[path] = stored(path)
 		}
-		data, err := os.ReadFile(path)
-		files[path] = string(data)
 		return err
-	})
-	testkit.Must(f.t, err)
+	}))
 	return files
 }

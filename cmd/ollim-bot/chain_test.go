@@ -15,8 +15,7 @@ import (
 	"ollimbot/core/base/testkit"
 )
 
-// chain is an attack in several sessions; core/safety/policy/chain_test.go says what the
-// fields mean.
+// chain is an attack in several sessions; core/safety/policy/chain_test.go says what the fields mean.
 type chain struct {
 	Line, Only string
 	Files      map[string]string
@@ -92,56 +91,45 @@ func (c *chains) playAll() {
 	c.noSecret()
 }
 
-// play plays one chain: the steps of a session at a time.
+// play plays one chain: the steps of a session at a time, with those of the reminder that it sets.
 func (c *chains) play(one chain) {
 	c.t.Helper()
 	for steps := one.Steps; len(steps) > 0; {
-		n := slices.IndexFunc(steps, func(s chainStep) bool { return s.In != steps[0].In })
-		if n < 0 {
-			n = len(steps)
+		n := 1
+		for n < len(steps) && steps[n].In == steps[0].In {
+			n++
 		}
-		session := steps[:n]
+		switch steps[0].In {
+		case "hand", "life":
+			for _, s := range steps[:n] {
+				c.outside(s)
+			}
+		case "reminder": // what has set it has waited for it
+		default:
+			c.session(one.Line, steps[:n], steps[n:])
+		}
 		steps = steps[n:]
-		switch session[0].In {
-		case "hand":
-			for _, s := range session {
-				c.hand(s)
-			}
-			continue
-		case "life":
-			for _, s := range session {
-				c.life(s.Do)
-			}
-			continue
-		case "reminder":
-			continue // what has set it has waited for it
-		}
-		fires := slices.ContainsFunc(session, func(s chainStep) bool { return s.Do == "set" })
-		if fires {
-			session = append(slices.Clone(session), steps...)
-		}
-		c.session(one.Line, session)
 	}
 }
 
-// session plays the steps of one session and looks at what became of each.
-func (c *chains) session(line string, steps []chainStep) {
+// session plays the steps of one session and looks at what became of each, and of those of a reminder that it sets.
+func (c *chains) session(line string, steps, later []chainStep) {
 	c.t.Helper()
 	c.runs++
 	id := fmt.Sprintf("c4a1%04d", c.runs)
-	calls, later, laterID := make([]claudetest.Step, 0, len(steps)), []chainStep{}, ""
+	laterID := id[:3] + "b" + id[4:]
+	var calls, acts []claudetest.Step
 	for i, s := range steps {
-		if s.Do == "set" {
-			later, laterID = steps[i+1:], id[:3]+"b"+id[4:]
-			var acts []claudetest.Step
-			for _, l := range later {
-				acts = append(acts, call(l.Do, l.With))
-			}
-			calls = append(calls, writing("reminders/"+laterID+".md", dueNow(laterID, actingTools, acts...)))
-			steps = steps[:i+1]
-			break
+		if s.Do != "set" {
+			calls = append(calls, call(s.Do, s.With))
+			continue
 		}
-		calls = append(calls, call(s.Do, s.With))
+		steps, later = steps[:i+1], append(slices.Clone(steps[i+1:]), later...)
+		for _, l := range later {
+			acts = append(acts, call(l.Do, l.With))
+		}
+		calls = append(calls, writing("reminders/"+laterID+".md", dueNow(laterID, actingTools, acts...)))
+		break
 	}
 	var results []claudetest.Block
 	switch kind, _, _ := strings.Cut(steps[0].In, " "); kind {
@@ -163,7 +151,7 @@ func (c *chains) session(line string, steps []chainStep) {
 		results = c.came(id, len(calls))
 	}
 	c.compare(line, steps, results)
-	if laterID != "" {
+	if len(acts) > 0 {
 		c.compare(line, later, c.came(laterID, len(later)))
 	}
 }
@@ -200,16 +188,14 @@ func (c *chains) turn(steps []chainStep, calls []claudetest.Step) []claudetest.B
 	return c.results(end, len(calls))
 }
 
-func (c *chains) hand(s chainStep) {
+// outside does what the user does with files, and what becomes of the program.
+func (c *chains) outside(s chainStep) {
 	c.t.Helper()
-	from, to := filepath.Join(c.data, s.With["from"].(string)), filepath.Join(c.data, s.With["to"].(string))
-	testkit.Must(c.t, os.MkdirAll(filepath.Dir(to), 0o700))
-	testkit.Must(c.t, map[string]func(string, string) error{"rename": os.Rename, "link": os.Link}[s.Do](from, to))
-}
-
-func (c *chains) life(what string) {
-	c.t.Helper()
-	switch what {
+	switch s.Do {
+	case "rename", "link":
+		from, to := c.path(s.With["from"].(string)), c.path(s.With["to"].(string))
+		testkit.Must(c.t, os.MkdirAll(filepath.Dir(to), 0o700))
+		testkit.Must(c.t, map[string]func(string, string) error{"rename": os.Rename, "link": os.Link}[s.Do](from, to))
 	case "restart":
 		c.stops()
 		c.asked = 0
@@ -227,8 +213,7 @@ func (c *chains) life(what string) {
 	}
 }
 
-// tidy takes away what a chain has left: the user reads the updates, answers them, and
-// removes the files.
+// tidy takes away what a chain has left: the user reads the updates, answers them, and removes the files.
 func (c *chains) tidy() {
 	c.t.Helper()
 	c.talks()

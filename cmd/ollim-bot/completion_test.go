@@ -1,7 +1,7 @@
 package main
 
 import (
-	"fmt"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -86,27 +86,24 @@ offered() { COMP_WORDS=(ollim-bot "$@"); COMP_CWORD=$#; COMPREPLY=(); _ollim_bot
 	ask("--data-dir elsewhere fire ''")
 	ask("upgrade --", offersOf(root, "update")...)
 	ask("update --j", "--json")
-	home := t.TempDir()
+	w := newWorld(t, "PATH="+filepath.Dir(exe)+":/usr/bin:/bin")
 	for name, text := range map[string]string{
 		"routines/r.md":    "---\nid: a1b2c3d4\ncron: \"0 9 * * *\"\n---\nPlan.\n",
-		"routines/evil.md": "---\nid: \"$(touch pwned)\"\ncron: \"0 9 * * *\"\n---\nPlan.\n",
+		"routines/evil.md": "---\nid: \"$(touch $HOME/pwned)\"\ncron: \"0 9 * * *\"\n---\nPlan.\n",
 		"reminders/r.md":   "---\nid: c0ffee00\nrun-at: \"2030-01-02T09:30:00Z\"\n---\nPills.\n",
 		"webhooks/w.md":    "---\nid: door\nfields:\n  type: object\n  properties: {}\n---\nThe door.\n",
 		"providers.yaml":   "local:\n  base-url: http://127.0.0.1:1\n  models:\n    - name: tiny\n",
 	} {
-		put(t, filepath.Join(home, name), text)
+		w.file(name, text)
 	}
-	cmd := exec.Command(bash, "--norc", "-c", script)
-	cmd.Env = []string{"PATH=" + filepath.Dir(exe) + ":/usr/bin:/bin", "HOME=" + home, "OLLIM_DATA_DIR=" + home, "OLLIM_TIMEZONE=UTC"}
-	cmd.Dir = home
-	out, err := cmd.CombinedOutput()
-	if err != nil {
-		t.Fatalf("%v\n%s", err, out)
+	answer := shell(t, bash, w.env, "--norc", "-c", script)
+	if answer.status != 0 || answer.err != "" {
+		t.Fatalf("%+v", answer)
 	}
-	if exists(filepath.Join(home, "pwned")) {
+	if exists(filepath.Join(w.home, "pwned")) {
 		t.Error("an id was carried out by the shell")
 	}
-	got := strings.Split(strings.TrimSuffix(string(out), "\n"), "\n")
+	got := strings.Split(strings.TrimSuffix(answer.out, "\n"), "\n")
 	for i := range want {
 		if i >= len(got) || strings.TrimSpace(got[i]) != want[i] {
 			t.Fatalf("question %d is answered %q, want %q", i, got[min(i, len(got)-1)], want[i])
@@ -122,11 +119,12 @@ func offersOf(root *kong.Node, name string) (flags []string) {
 	return flags
 }
 
-// N16: groff has nothing to complain about, in the newest version either, which warns of
-// empty arguments and blank lines.
-func TestThePageIsCleanForGroff(t *testing.T) {
+// The manual names every command, and no text can break out of its place in it: no line begins with a request that is not
+// ours. N16: groff has nothing to complain about, in the newest version either, which warns of empty arguments and blank lines.
+func TestTheManualNamesEveryCommandAndIsCleanForGroff(t *testing.T) {
 	testkit.Alone(t)
-	page := manPage(commandTree(t).Model.Node)
+	root := commandTree(t).Model.Node
+	page := manPage(root)
 	title, _, _ := strings.Cut(page, "\n")
 	if strings.Contains(title, `""`) || strings.Count(title, `"`) != 6 {
 		t.Errorf("the title line lacks an argument: %s", title)
@@ -134,29 +132,8 @@ func TestThePageIsCleanForGroff(t *testing.T) {
 	if strings.Contains(page, "\n\n") {
 		t.Error("the page has a blank line")
 	}
-	for _, cmd := range [][]string{{"groff", "-z", "-man", "-ww", "-rCHECKSTYLE=3", "-Tutf8"}, {"man", "--warnings=w", "-l", "-"}} {
-		path, err := exec.LookPath(cmd[0])
-		if err != nil {
-			t.Logf("%s is missing: the page is not shown to it", cmd[0])
-			continue
-		}
-		c := exec.Command(path, cmd[1:]...)
-		c.Stdin = strings.NewReader(page)
-		var said strings.Builder
-		c.Stderr = &said
-		if err := c.Run(); err != nil || said.Len() > 0 {
-			t.Errorf("%s: %v\n%s", cmd[0], err, said.String())
-		}
-	}
-}
-
-// No text can break out of its place in the page: no line begins with a request that is not ours.
-func TestThePageNamesEveryCommand(t *testing.T) {
-	root := commandTree(t).Model.Node
-	page := manPage(root)
 	for _, leaf := range root.Leaves(false) {
-		name := nameOf(leaf)
-		if !leaf.Hidden && !strings.Contains(page, fmt.Sprintf("\n.SS ollim\\-bot %s", roff(name))) {
+		if name := nameOf(leaf); !leaf.Hidden && !strings.Contains(page, "\n.SS ollim\\-bot "+roff(name)) {
 			t.Errorf("the page lacks %s", name)
 		}
 	}
@@ -164,6 +141,13 @@ func TestThePageNamesEveryCommand(t *testing.T) {
 		request, _, _ := strings.Cut(strings.TrimSpace(line), " ")
 		if strings.HasPrefix(line, ".") && !slices.Contains([]string{".TH", ".SH", ".SS", ".TP", ".B", ".I"}, request) {
 			t.Errorf("a line of text became a request: %q", line)
+		}
+	}
+	for _, cmd := range [][]string{{"groff", "-z", "-man", "-ww", "-rCHECKSTYLE=3", "-Tutf8"}, {"man", "--warnings=w", "-l", "-"}} {
+		if path, err := exec.LookPath(cmd[0]); err != nil {
+			t.Logf("%s is missing: the page is not shown to it", cmd[0])
+		} else if got := piped(t, page, path, os.Environ(), cmd[1:]...); got.status != 0 || got.err != "" {
+			t.Errorf("%s: %d\n%s", cmd[0], got.status, got.err)
 		}
 	}
 }

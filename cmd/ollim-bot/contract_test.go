@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"maps"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -25,8 +24,7 @@ import (
 	"ollimbot/core/work/webhook"
 )
 
-// contract is the whole program over the real command, with a model that looks
-// around in each kind of session.
+// contract is the whole program over the real command, with a model that looks around in each kind of session.
 type contract struct {
 	*siege
 	version string
@@ -34,13 +32,13 @@ type contract struct {
 	began   time.Time
 	prompt  string             // what `preview --system` prints
 	last    claudetest.Request // of the main session, before anything branches off
+	kinds   map[string]seen
 }
 
-// A kind of session: its first request, and what it was told of its surroundings.
+// seen is a kind of session: its first request, and what it has seen of its surroundings.
 type seen struct {
-	first       claudetest.Request
-	environment string
-	dir         string
+	first   claudetest.Request
+	results []claudetest.Block // of around
 }
 
 // around is how the model looks around.
@@ -49,32 +47,30 @@ var around = []claudetest.Step{
 	call("Grep", map[string]any{"pattern": "plum", "glob": "*.md"}), call("Glob", map[string]any{"pattern": "notes/*.md"}),
 }
 
-// TestWhatTheModelSees holds against goldens what each kind of session is sent, by
-// the real command and the version at hand: our own words in full, the
-// command's by a digest for each version. A version that has no line there is
-// held against the rest only.
+// TestWhatTheModelSees compares with goldens what each kind of session is sent by the real command: our own words in full, the
+// command's by a digest for each version. Of a version without digests the rest is compared only.
 func TestWhatTheModelSees(t *testing.T) {
 	testkit.Alone(t)
 	t.Parallel()
 	c := newContract(t)
-	kinds := c.look()
-	c.theSamePrefix(kinds)
-	presets := c.presets()
-	for name, k := range kinds {
-		c.golden(name, c.told(name, k))
-		preset, full := c.preset(k)
-		switch want, known := presets[c.version+" "+name]; {
-		case *goldentest.Update:
-			presets[c.version+" "+name] = preset
-		case known && want != preset:
-			t.Errorf("what %s itself tells %s is %s, not %s: read it, then -update\n%s", c.version, name, preset, want, full)
-		case !known:
-			t.Logf("nothing is written down of what %s tells %s: %s", c.version, name, preset)
-		}
-		c.nothingForeign(name, k)
+	c.look()
+	c.theSamePrefix()
+	var presets strings.Builder
+	for _, name := range slices.Sorted(maps.Keys(c.kinds)) {
+		goldentest.Compare(t, filepath.Join("contract", name+".golden"), c.ours(name))
+		short, full := c.preset(c.kinds[name])
+		fmt.Fprintf(&presets, "%s %s: %s\n", c.version, name, short)
+		t.Logf("the command itself says to %s (%s):\n%s", name, short, full)
+		c.nothingForeign(name)
 	}
-	if *goldentest.Update {
-		c.keep(presets)
+	file := filepath.Join("testdata", "contract", "presets")
+	switch known := stored(file); {
+	case *goldentest.Update:
+		lines := slices.DeleteFunc(strings.SplitAfter(known, "\n"), func(line string) bool { return line == "" || strings.HasPrefix(line, c.version+" ") })
+		slices.Sort(lines)
+		put(t, file, strings.Join(lines, "")+presets.String())
+	case strings.Contains(known, c.version+" ") && !strings.Contains(known, presets.String()):
+		t.Errorf("the words of %s itself are not those in %s: read them above, then -update\n%s", c.version, file, &presets)
 	}
 }
 
@@ -82,20 +78,17 @@ func newContract(t *testing.T) *contract {
 	t.Helper()
 	s := newSiege(t, choice.Claude, "bubblewrap")
 	testkit.Must(t, os.RemoveAll(s.data))
-	c := &contract{siege: s, began: time.Now()}
+	c := &contract{siege: s, began: time.Now(), kinds: map[string]seen{}}
 	// A zone in which it is another day than at Greenwich.
 	zone := "Pacific/Kiritimati"
 	if c.began.UTC().Hour() < 10 {
 		zone = "Etc/GMT+12"
 	}
 	var err error
-	if c.zone, err = time.LoadLocation(zone); err != nil {
-		t.Fatal(err)
-	}
-	out, err := exec.CommandContext(t.Context(), claudetest.RequireCLI(t), "--version").Output()
+	c.zone, err = time.LoadLocation(zone)
 	testkit.Must(t, err)
-	c.version, _, _ = strings.Cut(string(out), " ")
-	s.env = append(s.env, "OLLIM_TIMEZONE="+zone)
+	c.version, _, _ = strings.Cut(shell(t, claudetest.RequireCLI(t), os.Environ(), "--version").out, " ")
+	s.setenv("OLLIM_TIMEZONE", zone)
 	s.file("state/config.json", "{}")
 	s.file(".env", "GOOGLE_SECRET="+marigold+"\n")
 	s.file("IDENTITY.md", "You are Ollie.\n")
@@ -108,7 +101,7 @@ func newContract(t *testing.T) *contract {
 }
 
 // look has a model look around in every kind of session.
-func (c *contract) look() map[string]seen {
+func (c *contract) look() {
 	t := c.t
 	t.Helper()
 	port := somePort(t)
@@ -119,39 +112,47 @@ func (c *contract) look() map[string]seen {
 	})
 	c.start()
 	c.prompt = strings.TrimSuffix(c.runs("preview", "--system"), "\n")
-	kinds := map[string]seen{}
 	note := func(name string, results []claudetest.Block, begins func(claudetest.Request) bool) {
 		t.Helper()
-		k := seen{first: c.first(name, begins)}
-		if len(results) > 0 {
-			k.environment, k.dir = unremarked(results[0].Text), unremarked(results[1].Text)
-			for i, want := range []string{"TZ=" + c.zone.String(), c.data, "notes/a.md", "notes/a.md"} {
-				if i == len(results) {
-					break // a subagent only looks where it is
-				}
-				if results[i].IsError || !strings.Contains(results[i].Text, want) {
-					t.Errorf("%s: %s gives %q, not %s", name, around[i].Tool, results[i].Text, want)
-				}
+		all := claudetest.ForModel(c.api.Requests())
+		i := slices.IndexFunc(all, begins)
+		if i < 0 {
+			t.Fatalf("%s asked nothing", name)
+		}
+		for j, want := range []string{"TZ=" + c.zone.String(), c.data, "notes/a.md", "notes/a.md"}[:len(results)] {
+			if results[j].IsError || !strings.Contains(results[j].Text, want) {
+				t.Errorf("%s: %s gives %q, not %s", name, around[j].Tool, results[j].Text, want)
 			}
 		}
-		kinds[name] = k
+		c.kinds[name] = seen{all[i], results}
 	}
 	says := func(words string) func(claudetest.Request) bool {
 		return func(r claudetest.Request) bool { return strings.Contains(r.Prompt(), words) }
 	}
-	sub := claudetest.Script(append(slices.Clone(around[:2]), claudetest.Step{Text: "Looked."})...)
+	isSub := func(r claudetest.Request) bool {
+		first := r.Messages[0].Text
+		return strings.Contains(first, "Look around.") && !strings.Contains(first, "go.")
+	}
+	sub := claudetest.Script(append(slices.Clone(around[:2]), claudetest.Step{Text: "Looked."})...) // it only looks where it is
 	results := c.talks(append(slices.Clone(around), call("Agent", map[string]any{
 		"description": "look", "prompt": "Look around. " + sub, "subagent_type": "ollim-bot-guide",
 	}))...)
 	note("main", results[:len(around)], says("go."))
-	note("subagent", c.ofSubagent(), func(r claudetest.Request) bool {
-		return says("Look around.")(r) && !strings.Contains(r.Prompt(), "go.")
-	})
+	var ofSub []claudetest.Block
+	for _, r := range claudetest.ForModel(c.api.Requests()) {
+		if isSub(r) {
+			ofSub = toolResults(r.Messages)
+		}
+	}
+	if len(ofSub) != 2 {
+		t.Fatalf("the subagent has %d results", len(ofSub))
+	}
+	note("subagent", ofSub, isSub)
 	requests := c.api.Requests()
 	c.last = requests[len(requests)-1]
 	c.asks("/fork Plan the move.", "bot: I heard:")
 	results = c.talks(append(slices.Clone(around), call("mcp__discord__exit_fork", map[string]any{}))...)
-	note("fork", results, says("Plan the move."))
+	note("fork", results[:len(around)], says("Plan the move."))
 	c.hears("the fork has ended")
 	extra := "allowed-tools: [\"Bash(env)\", \"Bash(pwd)\"]\n"
 	c.due("back0001", extra, around...)
@@ -161,43 +162,11 @@ func (c *contract) look() map[string]seen {
 	if status := c.posts(port, "ci", `{"run": "seven"}`); status != 202 {
 		t.Fatalf("the webhook answers %d", status)
 	}
-	c.until("the screening", func() bool {
-		return slices.ContainsFunc(c.api.Requests(), func(r claudetest.Request) bool { return r.ForModel() && bare(r) })
-	})
+	c.until("the screening", func() bool { return slices.ContainsFunc(claudetest.ForModel(c.api.Requests()), bare) })
 	note("screener", nil, bare)
-	return kinds
 }
 
-// ofSubagent gives the results of what the subagent has called.
-func (c *contract) ofSubagent() []claudetest.Block {
-	c.t.Helper()
-	var all []claudetest.Block
-	for _, r := range c.api.Requests() {
-		if !r.ForModel() || !strings.Contains(r.Messages[0].Text, "Look around.") || strings.Contains(r.Messages[0].Text, "go.") {
-			continue
-		}
-		all = toolResults(r.Messages)
-	}
-	if len(all) != 2 {
-		c.t.Fatalf("the subagent was told %d results", len(all))
-	}
-	return all
-}
-
-// first is the first request of the model that begins so.
-func (c *contract) first(name string, begins func(claudetest.Request) bool) claudetest.Request {
-	c.t.Helper()
-	for _, r := range c.api.Requests() {
-		if r.ForModel() && begins(r) {
-			return r
-		}
-	}
-	c.t.Fatalf("%s asked nothing", name)
-	return claudetest.Request{}
-}
-
-// wire is a request as bytes, without the marks for the API's cache, which move
-// along with the conversation.
+// wire is a request as bytes, without the marks for the API's cache, which move along with the conversation.
 type wire struct {
 	System   []struct{ Text string }
 	Tools    json.RawMessage
@@ -224,12 +193,12 @@ func decoded(t *testing.T, r claudetest.Request) wire {
 
 // theSamePrefix: forks begin with the very bytes of the main session, an isolated
 // run with the same prompt and tools, so that the API's cache holds for all.
-func (c *contract) theSamePrefix(kinds map[string]seen) {
+func (c *contract) theSamePrefix() {
 	t := c.t
 	t.Helper()
 	main := decoded(t, c.last)
 	for _, name := range []string{"fork", "background", "isolated"} {
-		got := decoded(t, kinds[name].first)
+		got := decoded(t, c.kinds[name].first)
 		from := 0
 		if name == "isolated" {
 			from = 1 // the first block is a mark of the conversation, which differs
@@ -251,29 +220,28 @@ func (c *contract) theSamePrefix(kinds map[string]seen) {
 	}
 }
 
-// theirs stands for words of the command, of which goldens hold a digest only.
+// theirs is for words of the command, of which goldens have a digest only.
 const theirs = "{the command's own}"
 
-// told is what a kind of session is told by us, as text.
-func (c *contract) told(name string, k seen) string {
-	t := c.t
+// ours is what a kind of session is sent by us, as text.
+func (c *contract) ours(name string) string {
+	t, k := c.t, c.kinds[name]
 	t.Helper()
 	var b strings.Builder
-	b.WriteString("== system prompt\n" + theirs + "\n")
-	ours, stands := c.prompt, "{what `ollim-bot preview --system` prints}"
+	prompt, shown := c.prompt, "{what `ollim-bot preview --system` prints}"
 	switch name {
 	case "subagent":
-		_, ours, _ = strings.Cut(c.read(".claude/agents/ollim-bot-guide.md")[3:], "\n---\n")
-		stands = "{what .claude/agents/ollim-bot-guide.md says}\n" + theirs
+		_, prompt, _ = strings.Cut(c.read(".claude/agents/ollim-bot-guide.md")[3:], "\n---\n")
+		shown = "{what .claude/agents/ollim-bot-guide.md says}\n" + theirs
 	case "screener":
-		ours, stands = webhook.ScreenSystem, webhook.ScreenSystem
+		prompt, shown = webhook.ScreenSystem, webhook.ScreenSystem
 	}
-	if ours = strings.TrimSpace(ours); !strings.Contains(k.first.System, ours) {
-		t.Errorf("%s is not told our own prompt", name)
+	if !strings.Contains(k.first.System, strings.TrimSpace(prompt)) {
+		t.Errorf("%s does not have our own prompt", name)
 	}
-	b.WriteString(strings.TrimSpace(stands) + "\n")
+	b.WriteString("== system prompt\n" + theirs + "\n" + strings.TrimSpace(shown) + "\n")
 	fmt.Fprintf(&b, "\n== tools\n%s\n", strings.Join(k.first.Tools, "\n"))
-	fmt.Fprintf(&b, "\n== told by the command\nagents: %s\nskills: %s\n", listed(k.first, "Available agent types"), listed(k.first, "The following skills"))
+	fmt.Fprintf(&b, "\n== listed by the command\nagents: %s\nskills: %s\n", listed(k.first, "Available agent types"), listed(k.first, "The following skills"))
 	b.WriteString("\n== first message\n")
 	first := k.first.Messages[slices.IndexFunc(k.first.Messages, func(m claudetest.Message) bool { return m.Role == "user" }):]
 	if name == "fork" || name == "background" {
@@ -286,10 +254,10 @@ func (c *contract) told(name string, k seen) string {
 			}
 		}
 	}
-	if k.dir != "" {
-		env := strings.Split(strings.TrimSpace(k.environment), "\n")
+	if len(k.results) > 0 {
+		env := strings.Split(strings.TrimSpace(unremarked(k.results[0].Text)), "\n")
 		slices.Sort(env)
-		fmt.Fprintf(&b, "\n== environment\n%s\n\n== directory\n%s\n", strings.Join(env, "\n"), k.dir)
+		fmt.Fprintf(&b, "\n== environment\n%s\n\n== directory\n%s\n", strings.Join(env, "\n"), unremarked(k.results[1].Text))
 	}
 	return c.plain(b.String())
 }
@@ -316,8 +284,8 @@ func listed(r claudetest.Request, heading string) string {
 	return "none"
 }
 
-// What differs from run to run, and what stands for it in goldens.
-var changing = []struct{ pattern, stands string }{
+// What differs from run to run, and what is in its place in goldens.
+var changing = []struct{ pattern, shown string }{
 	{`@@\[.*\]@@`, "{script}"},
 	{`\[\d{4}-\d\d-\d\d [A-Z][a-z]{2} \d\d:\d\d [AP]M [^\]]+\]`, "[{now}]"},
 	{`\b\d?\d:\d\d [AP]M\b`, "{time}"},
@@ -338,15 +306,9 @@ func unremarked(s string) string { return remark().ReplaceAllString(s, "") }
 var entry = lazyregexp.New(`(?m)^- [a-z-]+: .*\n?`)
 
 func (c *contract) plain(s string) string {
-	home := ""
-	for _, v := range c.env {
-		if path, ok := strings.CutPrefix(v, "HOME="); ok {
-			home = path
-		}
-	}
-	s = strings.NewReplacer(c.data, "{data}", filepath.Dir(built(c.t)), "{bin}", home, "{home}", c.zone.String(), "{zone}").Replace(s)
+	s = strings.NewReplacer(c.data, "{data}", filepath.Dir(built(c.t)), "{bin}", c.home, "{home}", c.zone.String(), "{zone}").Replace(s)
 	for _, r := range changing {
-		s = regexp.MustCompile(r.pattern).ReplaceAllString(s, r.stands)
+		s = regexp.MustCompile(r.pattern).ReplaceAllString(s, r.shown)
 	}
 	for _, day := range c.days() {
 		s = strings.ReplaceAll(s, day, "{today}")
@@ -378,58 +340,22 @@ func digest(s string) string {
 	return fmt.Sprintf("%d characters %s", len([]rune(s)), hex.EncodeToString(sum[:6]))
 }
 
-// foreign is what the command says where something of its own is on that competes
-// with the bot's: memory, git, skills, schedulers.
+// foreign is what the command says where something of its own is on that competes with the bot's: memory, git, skills, schedulers.
 var foreign = lazyregexp.New(`(?i)git ?status|recent commits|current branch|auto.?memory|memory\.md|memory directory|` +
 	`update-config|plugin-authoring|general-purpose|statusline|CronCreate|TodoWrite|TaskCreate|ScheduleWakeup|` + marigold)
 
-// nothingForeign: a kind of session is told nothing that the bot has off, and the
-// date of its user.
-func (c *contract) nothingForeign(name string, k seen) {
+// nothingForeign: a kind of session reads nothing that the bot has off, and the date of its user.
+func (c *contract) nothingForeign(name string) {
 	c.t.Helper()
-	said := k.first.System
-	for _, m := range k.first.Messages {
+	said := c.kinds[name].first.System
+	for _, m := range c.kinds[name].first.Messages {
 		said += "\n" + m.Text
 	}
 	if m := foreign().FindString(said); m != "" {
 		c.t.Errorf("%s reads of %q", name, m)
 	}
-	dates := regexp.MustCompile(`(?i)(?:date is|date:) (\d{4}-\d\d-\d\d)`).FindAllStringSubmatch(said, -1)
-	if len(dates) == 0 {
-		c.t.Errorf("%s is told no date", name)
+	dates := found(`(?i)(?:date is|date:) (\d{4}-\d\d-\d\d)`, said)
+	if len(dates) == 0 || slices.ContainsFunc(dates, func(d string) bool { return !slices.Contains(c.days(), d) }) {
+		c.t.Errorf("%s reads the dates %q, and its user has %v", name, dates, c.days())
 	}
-	for _, d := range dates {
-		if !slices.Contains(c.days(), d[1]) {
-			c.t.Errorf("%s is told the date %s, and its user has %v", name, d[1], c.days())
-		}
-	}
-}
-
-func (c *contract) golden(name, got string) {
-	c.t.Helper()
-	goldentest.Compare(c.t, filepath.Join("contract", name+".golden"), got)
-}
-
-// presets are digests by version and kind.
-func (c *contract) presets() map[string]string {
-	data, err := os.ReadFile(filepath.Join("testdata", "contract", "presets"))
-	if err != nil && !*goldentest.Update {
-		c.t.Fatal(err)
-	}
-	list := map[string]string{}
-	for line := range strings.Lines(string(data)) {
-		if key, value, ok := strings.Cut(strings.TrimSpace(line), ": "); ok {
-			list[key] = value
-		}
-	}
-	return list
-}
-
-func (c *contract) keep(presets map[string]string) {
-	c.t.Helper()
-	var b strings.Builder
-	for _, key := range slices.Sorted(maps.Keys(presets)) {
-		fmt.Fprintf(&b, "%s: %s\n", key, presets[key])
-	}
-	testkit.Must(c.t, os.WriteFile(filepath.Join("testdata", "contract", "presets"), []byte(b.String()), 0o644))
 }

@@ -1,162 +1,429 @@
 package main
 
 import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
 	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"ollimbot/core/base/lazyregexp"
+	"ollimbot/core/safety/audit"
 	"ollimbot/core/storage/store"
 	"ollimbot/core/work/budget"
 	"ollimbot/discord/discordtest"
+	"ollimbot/routines"
 )
+
+// inspect looks at the files after a death: all of them parse, nothing was set aside, and a crash has given no token back.
+func (b *batch) inspect() {
+	b.listen()
+	for _, f := range append(b.files("state/*"), b.files("state/forks/*")...) {
+		b.parses(f)
+	}
+	if !exists(filepath.Join(b.root, "reminders")) {
+		b.corrupt(kindReminders, "the folder of reminders is gone")
+		must(os.MkdirAll(filepath.Join(b.root, "reminders"), 0o700)) // the batch continues
+	}
+	for _, f := range b.files("reminders/*.md") {
+		if _, p := routines.ParseReminder("reminders/"+filepath.Base(f), []byte(stored(f)), time.UTC); routines.HasErrors(p) && exists(f) {
+			b.corrupt(kindReminders, "%s does not parse: %+v", filepath.Base(f), p)
+		}
+	}
+	b.bucket()
+	b.endsStay()
+	// A repository that a kill has left half made is made whole at the next start.
+	made := func(name string) bool { return exists(filepath.Join(b.root, ".git", name)) }
+	if b.git && made("HEAD") && made("config") && made("objects") && made("refs") {
+		if out, err := exec.Command("git", "-C", b.root, "fsck", "--no-progress").CombinedOutput(); err != nil {
+			b.corrupt(kindReminders, "git fsck: %v: %s", err, out)
+		}
+	}
+}
+
+// files are the files of the data directory with such a name.
+func (b *batch) files(pattern string) []string {
+	return sure(filepath.Glob(filepath.Join(b.root, pattern)))
+}
+
+// lines decodes the lines of a file of the state; one that a kill has cut off is left out.
+func lines[T any](b *batch, name string) (list []T) {
+	for line := range strings.Lines(stored(b.root, "state", name)) {
+		var v T
+		if json.Unmarshal([]byte(line), &v) == nil {
+			list = append(list, v)
+		}
+	}
+	return list
+}
+
+func (b *batch) corrupt(kind, format string, args ...any) {
+	b.fault(kind+" corrupt", 1, format, args...)
+}
+
+// owners say to which kind a state file belongs; the others are the messages'.
+var owners = map[string]string{
+	"pending_updates.json": kindUpdates, "pings.jsonl": kindPings, "ping_budget.json": kindTokens,
+	"webhooks.jsonl": kindWebhooks, "schedule.json": kindReminders, "provenance.json": kindReminders,
+}
+
+// parses checks one file of the state. In sessions.json there is an id alone, as the original has it.
+func (b *batch) parses(path string) {
+	name, _, aside := strings.Cut(filepath.Base(path), ".corrupt-")
+	kind := owners[name]
+	if kind == "" {
+		kind = kindMessages
+	}
+	if aside {
+		b.corrupt(kind, "%s was set aside", filepath.Base(path))
+	}
+	if info, err := os.Stat(path); aside || name == "sessions.json" || err != nil || !info.Mode().IsRegular() {
+		return // gone, a folder, or a socket
+	}
+	data, err := os.ReadFile(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+	case err != nil:
+		b.corrupt(kind, "%s: %v", name, err)
+	case strings.HasSuffix(name, ".json") && !json.Valid(data):
+		b.corrupt(kind, "%s does not parse: %.200q", name, data)
+	case strings.HasSuffix(name, ".jsonl"):
+		for line := range bytes.Lines(data) {
+			if len(bytes.TrimSpace(line)) > 0 && !json.Valid(line) && !b.cutOff(name, line) {
+				b.corrupt(kind, "%s has a line that does not parse: %.200q", name, line)
+			}
+		}
+	}
+}
+
+// cutOff reports whether a kill has cut a line off: it was the last one of its file then, and not ended. The next life ends
+// it and continues behind it.
+func (b *batch) cutOff(file string, line []byte) bool {
+	text, ended := bytes.CutSuffix(line, []byte("\n"))
+	key := file + " " + string(text)
+	if !ended && !b.torn[key] {
+		b.torn[key] = true
+		b.tally["lines that a kill has cut off"]++
+	}
+	return b.torn[key]
+}
+
+// bucket checks what was spent: it is never taken back by a crash, and never in parts. What was earned until the last write
+// is known to the microsecond.
+func (b *batch) bucket() {
+	data := stored(b.root, "state/ping_budget.json")
+	s, problems := budget.Decode([]byte(data), time.Now().UTC())
+	spent := b.first + s.LastRefill.Sub(b.since).Minutes()/refill - s.Available
+	whole := int(math.Round(spent))
+	switch {
+	case len(problems) > 0 || s.Available < 0 || s.Capacity != capacity || math.Abs(spent-float64(whole)) > 0.001:
+		b.corrupt(kindTokens, "the budget makes no sense, %v tokens were spent: %s", spent, data)
+	case whole < b.tokens:
+		b.corrupt(kindTokens, "the crash gave tokens back: %v were spent, and now %v", b.tokens, whole)
+	}
+	b.tokens = whole
+}
+
+// endsStay notes which reminders have had their run, and whether one that had before came to the engine once more.
+func (b *batch) endsStay() {
+	book := b.book()
+	for _, x := range b.things {
+		ended := false
+		switch x.kind {
+		case aTalk, aPlan: // it is in the audit log by its title
+			ended = slices.ContainsFunc(lines[struct{ Action, Detail string }](b, "audit.jsonl"), func(a struct{ Action, Detail string }) bool {
+				return a.Action == audit.RunInFront && strings.Contains(a.Detail, x.mark)
+			})
+		case aReport, aPing:
+			ended = slices.ContainsFunc(book[x.id], bookRun.ended)
+		default:
+			continue
+		}
+		n := b.received(x.tags()...)
+		if x.ended > 0 {
+			b.fault(kindReminders+" doubled", n-x.ended, "reminder %s came to the engine %d times after its run had ended", x.mark, n-x.ended)
+		}
+		if x.ended > 0 || ended {
+			x.ended = max(n, x.ended)
+		}
+	}
+}
+
+// tags are in what the engine receives at a reminder's fire. The harness does not know the id of a plan.
+func (x *thing) tags() []string {
+	if x.kind == aPlan {
+		return []string{"[reminder:", x.mark + " Water"}
+	}
+	return []string{":" + x.id + "]"}
+}
+
+// bookRun is what the ledger says of a run.
+type bookRun struct {
+	ID, Task, State string
+	Reports         int
+}
+
+// ended reports whether the run has come to its end, whatever that was. It is not to be repeated.
+func (r bookRun) ended() bool { return r.State != "running" && r.State != "interrupted" }
+
+// book is the ledger: the runs of each task in the order of their starts, with the last that it says of them.
+func (b *batch) book() map[string][]bookRun {
+	found := map[string][]bookRun{}
+	for _, r := range lines[bookRun](b, "fork_runs.jsonl") {
+		runs := found[r.Task]
+		if i := slices.IndexFunc(runs, func(o bookRun) bool { return o.ID == r.ID }); i >= 0 {
+			runs[i] = r
+		} else if r.ID != "" {
+			found[r.Task] = append(runs, r)
+		}
+	}
+	return found
+}
+
+// input is a message that the engine received.
+type input struct {
+	Session string `json:"session"`
+	Text    string `json:"text"`
+}
+
+// listen reads what the engine received since the last time. What it has once had cannot be taken back.
+func (b *batch) listen() {
+	data, err := os.ReadFile(filepath.Join(b.root, "state/script_messages.jsonl"))
+	if errors.Is(err, fs.ErrNotExist) && b.read == 0 {
+		return
+	}
+	if err != nil || len(data) < b.read {
+		b.wrong("the engine's journal has shrunk from %d to %d bytes: %v", b.read, len(data), err)
+		b.read = 0
+		return
+	}
+	data = data[b.read:]
+	data = data[:bytes.LastIndexByte(data, '\n')+1]
+	b.read += len(data)
+	for line := range bytes.Lines(data) {
+		var in input
+		if err := json.Unmarshal(line, &in); err != nil {
+			b.wrong("the engine's journal: %v", err)
+		}
+		b.inputs = append(b.inputs, in)
+	}
+}
+
+// received counts the messages in the engine's journal that have all of the words.
+func (b *batch) received(words ...string) (n int) {
+	for _, in := range b.inputs {
+		if !slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(in.Text, w) }) {
+			n++
+		}
+	}
+	return n
+}
+
+// idle reports whether nothing is on its way: asked again and again with a pause, because the last turn's tools leave no
+// trace while they work.
+func (b *batch) idle() bool {
+	trace := func() [2]int {
+		b.listen()
+		return [2]int{len(b.inputs), len(b.fake.State().Messages)}
+	}
+	for range 4 {
+		before := trace()
+		if !b.still() {
+			return false
+		}
+		time.Sleep(20 * time.Millisecond)
+		if trace() != before {
+			return false
+		}
+	}
+	return true
+}
+
+func (b *batch) still() bool {
+	for _, x := range b.things {
+		if x.sent && (x.kind == aMessage || x.kind == aPlan) && b.received(x.words()) == 0 {
+			return false
+		}
+	}
+	var room struct{ Messages []any }
+	if text := stored(b.root, "state/waiting_messages.json"); text != "" && json.Unmarshal([]byte(text), &room) != nil || len(room.Messages) > 0 {
+		return false
+	}
+	for _, f := range b.files("reminders/*.md") { // one waits that is not put off for long; it may be gone by now
+		found := append(runAtLine().FindStringSubmatch(stored(f)), "", "")
+		if at, err := time.Parse(time.RFC3339Nano, found[1]); err == nil && time.Until(at) < time.Minute/2 {
+			return false
+		}
+	}
+	for _, states := range []map[string]string{b.last("fork_runs.jsonl", "id", "state"), b.last("webhooks.jsonl", "webhook", "outcome")} {
+		for _, state := range states {
+			if state == "accepted" || state == "running" {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// last reads a file of lines in which the last one of a key counts.
+func (b *batch) last(name, key, value string) map[string]string {
+	found := map[string]string{}
+	for _, fields := range lines[map[string]any](b, name) {
+		found[fmt.Sprint(fields[key])] = fmt.Sprint(fields[value])
+	}
+	return found
+}
+
+func (b *batch) pending() string { return stored(b.root, "state/pending_updates.json") }
+
+// evidence is what there is outside of the program, and what it has left behind.
+type evidence struct {
+	*batch
+	main    []string               // what the main session received with updates
+	posts   []*discordtest.Message // at Discord
+	updates string                 // that are pending
+	waiting string                 // reminder files
+	paid    map[string][]string    // pings that the program has recorded, by task: their ids
+	book    map[string][]bookRun   // what the program's ledger says of runs, by task
+	hooks   []string               // webhooks that neither ran nor were reported
+	lost    int                    // updates that are nowhere
+	omitted int                    // updates that a sentinel is for
+	pings   int                    // that have arrived, but for critical ones
+	unknown int                    // runs that were cut off, whose ping may have been sent
+}
 
 // count compares what was sent in a batch with what arrived.
 func (b *batch) count() {
 	b.round = atTheEnd
 	s := b.fake.State()
 	for _, v := range s.Violations {
-		b.fault("Discord: %s", v)
+		b.wrong("Discord: %s", v)
 	}
-	e := evidence{
-		b: b, posts: s.Messages, pending: b.pending(), waiting: b.waitingFiles(), paid: b.recorded(), book: b.book(),
-		ledger: b.last("webhooks.jsonl", "webhook", "outcome"),
+	e := &evidence{batch: b, posts: s.Messages, updates: b.pending(), paid: b.recorded(), book: b.book(), omitted: omitted(b.pending())}
+	for _, f := range b.files("reminders/*.md") {
+		e.waiting += stored(f)
 	}
-	for _, h := range b.told {
-		if strings.Contains(h.Text, "(mention key findings in your response)") {
-			e.main = append(e.main, h.Text)
+	for _, in := range b.inputs {
+		if strings.Contains(in.Text, "(mention key findings in your response)") {
+			e.main = append(e.main, in.Text)
 		}
-		e.omitted += omitted(h.Text)
+		e.omitted += omitted(in.Text)
 	}
-	e.omitted += omitted(e.pending)
-	var sent, unknown int
 	for _, x := range b.things {
-		switch x.kind {
-		case aMessage:
-			e.message(x)
-		case aPlan:
-			e.message(x)
-			e.plan(x)
-		case aHook:
-			e.hook(x)
-		case aReport:
-			e.report(x, posted(e.posts, "reported-"+x.mark))
-			e.reminder(x, x.id)
-			e.ping(x, "reported-"+x.mark)
-		case aPing:
-			e.reminder(x, x.id)
-			arrived, cut := e.ping(x, x.mark)
-			sent += arrived
-			unknown += cut
-		case aTalk:
-			e.reminder(x, x.id)
-			e.again("answers to reminders in the conversation that were shown twice, cut off in between", posted(e.posts, x.mark)-1)
-		}
+		e.judge(x)
 	}
-	e.tokens(sent, unknown)
-	b.tally.notes["updates that made room"] += e.omitted
+	e.tokens()
+	b.tally["updates that made room"] += e.omitted
 	if e.lost+len(e.hooks) <= e.omitted {
 		return // what made room for newer ones may have been these
 	}
-	if e.lost > 0 {
-		b.fault("%d updates and %d webhooks are nowhere, and only %d updates made room for others", e.lost, len(e.hooks), e.omitted)
-	}
-	b.tally.rows[kindUpdates].lost += max(0, e.lost-e.omitted)
+	e.fault(kindUpdates+" lost", e.lost-e.omitted, "%d updates and %d webhooks are nowhere, and only %d updates made room for others", e.lost, len(e.hooks), e.omitted)
+	ledger := b.last("webhooks.jsonl", "webhook", "outcome")
 	for _, id := range e.hooks {
-		b.tally.rows[kindWebhooks].lost++
-		b.fault("webhook %s had its 202, and neither ran nor was reported; the ledger says %q", id, e.ledger[id])
+		e.fault(kindWebhooks+" lost", 1, "webhook %s had its 202, and neither ran nor was reported; the ledger says %q", id, ledger[id])
 	}
 }
 
-// evidence is what there is outside of the program, and what it has left behind.
-type evidence struct {
-	b       *batch
-	main    []string               // what the main session was told with updates
-	posts   []*discordtest.Message // at Discord
-	pending string                 // updates
-	waiting string                 // reminder files
-	paid    map[string][]string    // pings that the program has recorded, by task: their ids
-	book    map[string][]bookRun   // what the program's ledger says of runs, by task
-	ledger  map[string]string      // what became of a webhook's delivery, as the program has it
-	hooks   []string               // webhooks that neither ran nor were reported
-	lost    int                    // updates that are nowhere
-	omitted int                    // updates that a sentinel stands for
+// judge compares what became of a thing with what may.
+func (e *evidence) judge(x *thing) {
+	switch x.kind {
+	case aMessage, aPlan:
+		if n := e.received(x.words()); x.sent {
+			e.row(kindMessages, 1, n, 0)
+			e.fault(kindMessages+" lost", 1-n, "the engine never received %s", x.mark)
+			e.fault(kindMessages+" doubled", n-1, "the engine received %s %d times", x.mark, n)
+		}
+		if x.kind == aPlan {
+			e.fires(x, e.planned(x))
+		}
+		return
+	case aHook:
+		e.hook(x)
+		return
+	case aReport:
+		e.report(x, e.posted("reported-"+x.mark))
+		e.ping(x, "reported-"+x.mark)
+	case aPing:
+		arrived, unknown := e.ping(x, x.mark)
+		e.pings += arrived
+		e.unknown += unknown
+	case aTalk:
+		e.again("answers to reminders in the conversation that were shown twice, cut off in between", e.posted(x.mark)-1)
+	}
+	if x.sent {
+		e.fires(x, true)
+	}
 }
 
-// runs is how often a task of that id was told to the engine.
-func (e *evidence) runs(x *thing) int {
-	return e.b.tells("[reminder-bg:"+x.id+"]") + e.b.tells("[reminder:"+x.id+"]") + e.b.tells("[webhook:"+x.id+"]")
+// row counts what became of one kind.
+func (e *evidence) row(kind string, sent, arrived, pending int) {
+	e.tally[kind+" sent"] += sent
+	e.tally[kind+" arrived"] += arrived
+	e.tally[kind+" pending"] += pending
 }
 
-// delivered counts an update in what the main session was told, and in what waits.
+// again notes what a reader has seen once more because a run was cut off. Its second run is another one, and says so.
+func (e *evidence) again(what string, n int) { e.tally[what] += max(0, n) }
+
+// posted counts the bot's messages at Discord that have a text.
+func (e *evidence) posted(text string) (n int) {
+	for _, m := range e.posts {
+		if m.Author.Bot && strings.Contains(m.Content, text) {
+			n++
+		}
+	}
+	return n
+}
+
+// delivered counts an update in what the main session received, and in what waits.
 func (e *evidence) delivered(text string) (arrived, pending int) {
 	for _, m := range e.main {
 		arrived += strings.Count(m, ") "+text)
 	}
-	return arrived, strings.Count(e.pending, `"`+text)
+	return arrived, strings.Count(e.updates, `"`+text)
 }
 
-// report: each report that was accepted is delivered once or still pending. A run
-// that has ended says how often it reported; one that was cut off may have, once.
+// report: each report that was accepted is delivered once or still pending. A run that has ended says how often it reported;
+// one that was cut off may have, once.
 func (e *evidence) report(x *thing, accepted int) {
-	r := e.b.tally.rows[kindUpdates]
 	arrived, pending := e.delivered(x.mark)
-	r.sent, r.arrived, r.pending = r.sent+max(accepted, arrived+pending), r.arrived+arrived, r.pending+pending
+	e.row(kindUpdates, max(accepted, arrived+pending), arrived, pending)
 	ended, cut := e.ended(x)
 	most := cut
 	for _, run := range ended {
 		most += run.Reports
 	}
-	if over := arrived + pending - most; over > 0 {
-		r.doubled += over
-		e.b.fault("%s was delivered %d times and waits %d times; %d runs have ended and %d were cut off: %v", x.mark, arrived, pending, len(ended), cut, ended)
-	}
+	e.fault(kindUpdates+" doubled", arrived+pending-most, "%s was delivered %d times and waits %d times; these runs have ended, and %d were cut off: %v",
+		x.mark, arrived, pending, cut, ended)
 	e.again("updates of a run that was cut off, and of the one that followed", arrived+pending-1)
 	if accepted > arrived+pending {
 		e.lost += accepted - arrived - pending
-		e.b.note("%s is lost, or made room", x.mark)
+		e.note("%s is lost, or made room", x.mark)
 	}
 }
 
-// again notes what a reader has seen once more because a run was cut off. Its
-// second run is another one, and says so.
-func (e *evidence) again(what string, n int) { e.b.tally.notes[what] += max(0, n) }
-
-// ended are the runs of a thing of which the ledger knows the end, and how many were
-// cut off: they were told to the engine and nobody knows how far they have come.
+// ended are the runs of a thing of which the ledger knows the end, and how many were cut off: the engine received them, and
+// how far they have come is not known.
 func (e *evidence) ended(x *thing) (ended []bookRun, cut int) {
 	for _, run := range e.book[x.id] {
 		if run.ended() {
 			ended = append(ended, run)
 		}
 	}
-	return ended, max(0, e.runs(x)-len(ended))
+	return ended, max(0, e.received(x.tags()...)-len(ended))
 }
 
-// message: the engine was told each message once.
-func (e *evidence) message(x *thing) {
-	if !x.sent {
-		return
-	}
-	r := e.b.tally.rows[kindMessages]
-	n := e.b.tells(x.words())
-	r.sent++
-	r.arrived += n
-	switch {
-	case n == 0:
-		r.lost++
-		e.b.fault("the engine was never told %s", x.mark)
-	case n > 1:
-		r.doubled += n - 1
-		e.b.fault("the engine was told %s %d times", x.mark, n)
-	}
-}
-
-// ping: what was recorded as sent has arrived, and a fire sends once, also if a kill cut its
-// run off and another one followed (L5). The second number is of runs that were cut off and
-// whose ping has not arrived: it may have been paid.
-func (e *evidence) ping(x *thing, text string) (arrived, cut int) {
-	r := e.b.tally.rows[kindPings]
+// ping: what was recorded as sent has arrived, and a fire sends once, also if a kill cut its run off and another one followed
+// (L5). The second number is of runs that were cut off and whose ping has not arrived: it may have been paid.
+func (e *evidence) ping(x *thing, text string) (arrived, unknown int) {
 	byID := map[string]int{}
 	for _, m := range e.posts {
 		if m.Author.Bot && strings.Contains(m.Content, text) {
@@ -164,17 +431,11 @@ func (e *evidence) ping(x *thing, text string) (arrived, cut int) {
 			byID[m.Nonce()]++
 		}
 	}
-	r.sent, r.arrived = r.sent+max(len(e.paid[x.id]), arrived), r.arrived+arrived
+	e.row(kindPings, max(len(e.paid[x.id]), arrived), arrived, 0)
 	for _, id := range e.paid[x.id] {
-		if byID[id] == 0 {
-			r.lost++
-			e.b.fault("the ping %s of %s was recorded and has not arrived", id, x.mark)
-		}
+		e.fault(kindPings+" lost", 1-byID[id], "the ping %s of %s was recorded and has not arrived", id, x.mark)
 	}
-	if arrived > 1 {
-		r.doubled += arrived - 1
-		e.b.fault("the ping of %s arrived %d times: %v", x.mark, arrived, byID)
-	}
+	e.fault(kindPings+" doubled", arrived-1, "the ping of %s arrived %d times: %v", x.mark, arrived, byID)
 	ended, cut := e.ended(x)
 	if len(ended) == 0 {
 		cut -= arrived
@@ -182,104 +443,69 @@ func (e *evidence) ping(x *thing, text string) (arrived, cut int) {
 	return arrived, max(0, cut)
 }
 
-// tokens: each message cost one. Where a run was cut off nobody knows whether
-// its message was sent, so that it may have cost one as well.
-func (e *evidence) tokens(sent, unknown int) {
-	r := e.b.tally.rows[kindTokens]
-	spent := int(e.b.tokens)
-	r.sent, r.arrived = sent, spent
-	e.b.tally.notes["tokens for pings that a kill cut off"] += max(0, spent-sent)
-	if over := spent - sent - unknown; over > 0 {
-		r.lost += over
-		e.b.fault("%d tokens were spent for %d pings, and %d that may have been sent", spent, sent, unknown)
-	}
-	if over := sent - spent; over > 0 {
-		r.doubled += over
-		e.b.fault("%d pings went out for %d tokens", sent, spent)
-	}
+// tokens: each message cost one. Where a run was cut off, its message may have been sent, so that it may have cost one too.
+func (e *evidence) tokens() {
+	e.row(kindTokens, e.pings, e.batch.tokens, 0)
+	e.again("tokens for pings that a kill cut off", e.batch.tokens-e.pings)
+	e.fault(kindTokens+" lost", e.batch.tokens-e.pings-e.unknown, "%d tokens were spent for %d pings, and %d that may have been sent",
+		e.batch.tokens, e.pings, e.unknown)
+	e.fault(kindTokens+" doubled", e.pings-e.batch.tokens, "%d pings went out for %d tokens", e.pings, e.batch.tokens)
 }
 
-// hook: what had its 202 was run once, or the main session was told once that
-// it was not.
+// hook: what had its 202 was run once, or the main session was informed once that it was not.
 func (e *evidence) hook(x *thing) {
-	r, runs := e.b.tally.rows[kindWebhooks], e.runs(x)
-	told, waits := e.delivered("Webhook " + x.id + ":")
+	runs := e.received(x.tags()...)
+	reported, waits := e.delivered("Webhook " + x.id + ":")
 	e.report(x, 0)
-	if x.sent || runs+told > 0 { // its answer may have been cut off
-		r.sent++
+	sent := 0
+	if x.sent || runs+reported > 0 { // its answer may have been cut off
+		sent = 1
 	}
-	r.arrived += min(1, runs+told)
-	r.pending += waits
-	switch {
-	case x.sent && runs+told+waits == 0:
+	e.row(kindWebhooks, sent, min(1, runs+reported), waits)
+	if x.sent && runs+reported+waits == 0 {
 		e.hooks = append(e.hooks, x.id)
-	case runs > 1 || told+waits > 1:
-		r.doubled++
-		e.b.fault("webhook %s ran %d times and was reported %d times", x.id, runs, told+waits)
+	}
+	if runs > 1 || reported+waits > 1 {
+		e.fault(kindWebhooks+" doubled", 1, "webhook %s ran %d times and was reported %d times", x.id, runs, reported+waits)
 	}
 }
 
-// plan: a reminder that the agent was told is set fires or stands in its file,
-// moved or not. Where the turn was cut off, nobody was told.
-func (e *evidence) plan(x *thing) {
-	set := posted(e.posts, "planned-"+x.mark) > 0
-	if x.moved {
-		moved := posted(e.posts, "moved-"+x.mark) > 0
-		if set && !moved {
-			e.b.tally.notes["moves cut off"]++
-		}
-		set = moved
+// planned reports whether the agent had the answer that its reminder is set, moved or not. Where the turn was cut off, it had none.
+func (e *evidence) planned(x *thing) bool {
+	set, moved := e.posted("planned-"+x.mark) > 0, e.posted("moved-"+x.mark) > 0
+	if set && x.moved && !moved {
+		e.again("moves cut off", 1)
 	}
-	e.fires(x, planTag, set)
+	return moved || set && !x.moved
 }
 
-// reminder: what the user has written fires or stands in its file.
-func (e *evidence) reminder(x *thing, id string) {
-	if x.sent {
-		e.fires(x, ":"+id+"]", true)
-	}
-}
-
-// fires counts the fires of a reminder by its tag and mark. One that was cut off
-// fires again; one whose run has ended does not, late or not (see endsStay).
-func (e *evidence) fires(x *thing, tag string, set bool) {
-	r := e.b.tally.rows[kindReminders]
-	n, pending := e.b.tells(x.tags(tag)...), strings.Count(e.waiting, x.mark)
+// fires counts the fires of a reminder: what is set fires or is in its file. One that was cut off fires again; one whose run
+// has ended does not, late or not (see endsStay).
+func (e *evidence) fires(x *thing, set bool) {
+	n, pending := e.received(x.tags()...), strings.Count(e.waiting, x.mark)
 	if set || n > 0 || pending > 0 {
-		r.sent++
+		e.row(kindReminders, 1, min(n, 1), max(0, min(pending, 1)-n))
 	}
-	r.arrived += min(n, 1)
 	e.again("reminders that were cut off, and fired again", n-1)
-	if n == 0 {
-		r.pending += min(pending, 1)
+	if set {
+		e.fault(kindReminders+" lost", 1-n-pending, "reminder %s never fired and is gone", x.mark)
 	}
-	if set && n+pending == 0 {
-		r.lost++
-		e.b.fault("reminder %s never fired and is gone", x.mark)
-	}
-	if x.ended > 0 && pending > 0 {
-		r.doubled++
-		e.b.fault("reminder %s is still in its file, to fire again, although its run has ended", x.mark)
+	if x.ended > 0 {
+		e.fault(kindReminders+" doubled", pending, "reminder %s is still in its file, to fire again, although its run has ended", x.mark)
 	}
 	runs := e.book[x.id]
-	for i, run := range runs {
-		if run.ended() && i < len(runs)-1 {
-			r.doubled += len(runs) - 1 - i
-			e.b.fault("reminder %s fired again after its run %s had ended (%s): %v", x.mark, run.ID, run.State, runs)
-			break
-		}
+	if i := slices.IndexFunc(runs, bookRun.ended); i >= 0 {
+		e.fault(kindReminders+" doubled", len(runs)-1-i, "reminder %s fired again after its run %s had ended: %v", x.mark, runs[i].ID, runs)
 	}
 }
 
-// recorded are the ids of pings in the program's own journal, by task. One that was about to
-// leave when the program was killed may have arrived.
+// recorded are the ids of pings in the program's own journal, by task. One that was about to leave when the program was
+// killed may have arrived.
 func (b *batch) recorded() map[string][]string {
 	found := map[string][]string{}
-	dir, err := store.At(b.root)
-	must(err)
-	pings, err := budget.NewJournal(dir, time.UTC, nil).All()
+	pings, err := budget.NewJournal(sure(store.At(b.root)), time.UTC, nil).All()
 	if err != nil {
-		b.fault("the journal of pings: %v", err)
+		b.wrong("the journal of pings: %v", err)
 	}
 	for _, p := range pings {
 		if p.Task != "" && p.Refused == "" && !p.Begun {
@@ -289,25 +515,13 @@ func (b *batch) recorded() map[string][]string {
 	return found
 }
 
-// waitingFiles is what stands in the reminder files that are left.
-func (b *batch) waitingFiles() string {
-	var all strings.Builder
-	for _, f := range b.files("reminders/*.md") {
-		data, err := os.ReadFile(f)
-		if err != nil {
-			b.fault("%v", err)
-		}
-		_, _ = all.Write(data) // into memory
-	}
-	return all.String()
-}
+// sentinel is for updates that had to make room.
+var sentinel = lazyregexp.New(`\((\d+) earlier update`)
 
-// omitted sums what the sentinels in a text stand for.
+// omitted sums what the sentinels in a text are for.
 func omitted(text string) (sum int) {
 	for _, m := range sentinel().FindAllStringSubmatch(text, -1) {
-		if n, err := strconv.Atoi(m[1]); err == nil {
-			sum += n
-		}
+		sum += sure(strconv.Atoi(m[1]))
 	}
 	return sum
 }

@@ -39,7 +39,7 @@ func newDesk(t testing.TB) *desk {
 	t.Helper()
 	d := &desk{t: t, root: filepath.Join(t.TempDir(), "data"), log: &bytes.Buffer{}}
 	testkit.Must(t, os.CopyFS(d.root, os.DirFS(filepath.Join("testdata", "fixtures", "data-dir"))))
-	env := map[string]string{"OLLIM_DATA_DIR": d.root, "OLLIM_TIMEZONE": "America/Los_Angeles", "HOME": t.TempDir()}
+	env := []string{"OLLIM_DATA_DIR=" + d.root, "OLLIM_TIMEZONE=America/Los_Angeles", "HOME=" + t.TempDir()}
 	p := inProcess(env, "", io.Discard, t.Output())
 	at, err := p.Open()
 	testkit.Must(t, err)
@@ -60,8 +60,7 @@ func newDesk(t testing.TB) *desk {
 	return d
 }
 
-// session is the environment of a shell of a session. The data directory is out
-// of its sight.
+// session is the environment of a shell of a session. The data directory is out of its sight.
 func (d *desk) session(s policy.Scope) []string {
 	token := d.server.Issue(d.guard.Session(s).Command(d.runner))
 	return append(token.Env(), "PATH="+os.Getenv("PATH"), "HOME=/nowhere", "OLLIM_DATA_DIR=/nowhere")
@@ -92,6 +91,10 @@ func TestTheAgentsCommandsAreRunByTheBot(t *testing.T) {
 		{"main", main, []string{"routine", "add", "-m", "Water the ferns.", "--cron", "0 9 * * *"}, 0, `^scheduled [0-9a-f]{8}: cron '0 9 \* \* \*' -- Water the ferns`, ""},
 		{"main", main, []string{"routine", "add", "-m", "x", "--cron", "0 9 * * *", "--allowed-tools", "Bash(*)"}, 2, "", `too broad`},
 		{"main", main, []string{"routine", "add", "-m", "Dial.", "--cron", "0 9 * * *", "--background", "--trust-input", "--allowed-tools", "WebFetch"}, 0, `^scheduled`, ""},
+		{"main", main, []string{"reminder", "list"}, 0, `Don't forget \$HOME`, ""},
+		// What its flags grant beyond its own rights waits for the user, as in a file that it writes.
+		{"main", main, []string{"routine", "list"}, 0, `Dial\.  \(needs your approval: ollim-bot allow`, ""},
+		{"main", main, []string{"routine", "list"}, 0, `Water the ferns\.`, ""},
 		{"run", run, []string{"routine", "cancel", "1a2b3c4d"}, 1, "", `not available in background forks`},
 		{"main", main, []string{"history", "pings"}, 0, `.`, ""},
 		{"main", main, []string{"reminder", "list", "--data-dir", "/etc"}, 2, "", `are fixed here`},
@@ -116,15 +119,8 @@ func TestTheAgentsCommandsAreRunByTheBot(t *testing.T) {
 			t.Errorf("%s: ollim-bot %q gives %d\nout: %s\nerr: %s", c.who, c.args, got.status, got.out, got.err)
 		}
 	}
-	if got := shell(t, exe, main, "reminder", "list"); !strings.Contains(got.out, "Don't forget") {
-		t.Errorf("what was added is not in the list:\n%s", got.out)
-	}
-	// What its flags grant beyond its own rights waits for the user, as in a file that it writes.
-	if got := shell(t, exe, main, "routine", "list"); !matches(`Dial\.  \(needs your approval: ollim-bot allow`, got.out) {
-		t.Errorf("the routine with more rights than its writer does not wait:\n%s", got.out)
-	}
-	if got := shell(t, exe, main, "routine", "list"); !strings.Contains(got.out, "Water the ferns.") || strings.Contains(got.out, "9a8b7c6d") {
-		t.Errorf("the routines are\n%s", got.out)
+	if got := shell(t, exe, main, "routine", "list"); strings.Contains(got.out, "9a8b7c6d") {
+		t.Errorf("a routine that was cancelled is in the list:\n%s", got.out)
 	}
 	if files, err := filepath.Glob(filepath.Join(d.root, "routines", "water-the-ferns*")); err != nil || len(files) != 1 {
 		t.Errorf("the routine's files: %v, %v", files, err)
@@ -141,6 +137,9 @@ func TestTheAgentsCommandsAreRunByTheBot(t *testing.T) {
 		if !strings.Contains(d.log.String(), want) {
 			t.Errorf("the log does not say %s:\n%s", want, d.log)
 		}
+	}
+	if got := shell(t, exe, main, "reminder", "list"); got.status != 1 || got.out != "" || !strings.Contains(got.err, "its bot has stopped") {
+		t.Errorf("without its bot it gives %+v", got)
 	}
 }
 
@@ -172,34 +171,22 @@ func TestCommandsAtOnceDoNotDisturbEachOther(t *testing.T) {
 	}
 }
 
-func TestACommandSaysWhenItsBotIsGone(t *testing.T) {
-	testkit.Alone(t)
-	d, exe := newDesk(t), built(t)
-	env := d.session(policy.Scope{Kind: policy.Main, Rules: policy.Rules{Allowed: policy.MainTools()}})
-	d.stop()
-	got := shell(t, exe, env, "reminder", "list")
-	if got.status != 1 || got.out != "" || !strings.Contains(got.err, "its bot has stopped") {
-		t.Errorf("it gives %+v", got)
-	}
-}
-
 // asksTheBot: in the run of a routine the model calls commands of ours in the sandbox of this machine, and reads the bot's
 // answer; so does a subagent that it asks. Its ping and its report arrive.
-func (w *claudeWorld) asksTheBot(t *testing.T, bot *program) {
+func (w *modelWorld) asksTheBot(t *testing.T) {
 	proxy := call("Agent", map[string]any{
 		"description": "ask", "subagent_type": "user-proxy",
 		"prompt": "Tea or coffee? " + claudetest.Script(shellCall("ollim-bot history search marigold"), claudetest.Step{Text: "LOW: nothing is known."}),
 	})
-	w.file("routines/aaaa0001.md", "---\nid: \"aaaa0001\"\ncron: \"* * * * *\"\nbackground: true\nallow-ping: true\ndescription: \"aaaa0001\"\n"+
+	const file = "routines/aaaa0001.md"
+	w.file(file, "---\nid: \"aaaa0001\"\ncron: \"* * * * *\"\nbackground: true\nallow-ping: true\ndescription: \"aaaa0001\"\n"+
 		"allowed-tools:\n  - \"Bash(ollim-bot reminder *)\"\n  - Agent\n---\nDo it.\n\n"+
 		claudetest.Script(call("mcp__discord__ping_user", map[string]any{"message": "The red door is open."}), shellCall("ollim-bot reminder list"), proxy,
-			call("mcp__discord__report_updates", map[string]any{"message": "Told the user about the red door."}), claudetest.Step{Text: "All done."})+"\n")
-	bot.until("the report", func() bool { return strings.Contains(w.read("state/pending_updates.json"), "red door") })
-	testkit.Must(t, os.Remove(filepath.Join(w.data, "routines", "aaaa0001.md")))
-	if pings := w.read("state/pings.jsonl"); !strings.Contains(pings, "aaaa0001") {
-		t.Errorf("no ping was written down: %s", pings)
-	}
-	bot.until("the end of the run", func() bool { return ended(w.read("state/fork_runs.jsonl"), "aaaa") >= 1 })
+			call("mcp__discord__report_updates", map[string]any{"message": "About the red door."}), claudetest.Step{Text: "All done."})+"\n")
+	w.gets("state/pending_updates.json", "red door")
+	testkit.Must(t, os.Remove(w.path(file)))
+	w.gets("state/pings.jsonl", "aaaa0001")
+	w.runsEnded("aaaa", 1)
 	w.knows("aaaa0001")
 	said := w.readByTheModel()
 	for _, want := range []string{"move the laundry", "LOW: nothing is known.", "no matches"} {
@@ -240,12 +227,8 @@ func TestWhatAnAgentsCommandPrintsLabelsItsReader(t *testing.T) {
 			t.Errorf("the reader of %q has the label %q, want %q", args, got, want)
 		}
 	}
-}
-
-func TestACommandWithoutADecisionPrintsWordsOfOthers(t *testing.T) {
-	d := newDesk(t)
 	s := d.guard.Session(policy.Scope{Kind: policy.Main})
 	if reads(s, "a command that somebody adds"); s.Label() == "" {
-		t.Error("its output counts as the user's own")
+		t.Error("the output of a command without a decision counts as the user's own")
 	}
 }

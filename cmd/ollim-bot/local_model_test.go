@@ -1,7 +1,6 @@
 package main
 
 import (
-	"os"
 	"strings"
 	"testing"
 
@@ -22,16 +21,15 @@ func TestTheTutorialWorksWithALocalModel(t *testing.T) {
 	ping := func(words string) string {
 		return claudetest.Script(claudetest.Step{Tool: "mcp__discord__ping_user", Input: map[string]any{"message": words}}, claudetest.Step{Text: "Done."})
 	}
-	home := t.TempDir()
-	env := []string{"HOME=" + home, "PATH=/usr/bin:/bin", "LANG=C.UTF-8", "OLLAMA_HOST=" + server.URL, "TMPDIR=" + os.TempDir()}
-	setup := launch(t, env, "init", "--timezone", "Europe/Berlin")
+	bot := newWorld(t, "PATH=/usr/bin:/bin", "OLLIM_TIMEZONE=", "OLLAMA_HOST="+server.URL)
+	bot.launch("init", "--timezone", "Europe/Berlin")
 	for range 5 { // the values in brackets
-		setup.types("")
+		bot.types("")
 	}
-	setup.hears("The bot uses local/qwen3:8b")
-	setup.ends()
+	bot.hears("The bot uses local/qwen3:8b")
+	bot.ends()
 
-	bot := launch(t, env, "run", "--plain")
+	bot.launch("run", "--plain")
 	bot.hears("engine messages")
 	bot.asks("/model", "local/qwen3:8b: 8.2B, up to 40,960 tokens, runs with 16,384 now, calls tools")
 	bot.asks("good morning "+claudetest.Script(claudetest.Step{Text: "Good morning, Ada."}), "bot: Good morning, Ada.")
@@ -47,7 +45,7 @@ func TestTheTutorialWorksWithALocalModel(t *testing.T) {
 	if wrong := bot.out.String(); strings.Contains(wrong, "error: ") {
 		t.Error("a line failed")
 	}
-	if log := stored(home, ".ollim-bot", "state", "bot.log"); strings.Contains(log, "level=ERROR") {
+	if log := bot.read("state/bot.log"); strings.Contains(log, "level=ERROR") {
 		t.Errorf("the log has errors:\n%s", log)
 	}
 }

@@ -40,9 +40,8 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"ollim-bot": main})
 }
 
-// built is the program under test: a copy of this test binary by the name under which it
-// is the program, in a folder of its own. It is never this binary itself, which
-// Landlock's sandbox would start again by the wrong name (see testbinary).
+// built is the program under test: a copy of this test binary by the name under which it is the program, in a folder of its own. It
+// is never this binary itself, which Landlock's sandbox would start again by the wrong name (see testbinary).
 func built(t *testing.T) string {
 	t.Helper()
 	path, err := exec.LookPath("ollim-bot") // testscript.Main puts it first on PATH
@@ -50,8 +49,7 @@ func built(t *testing.T) string {
 	return path
 }
 
-// neutral takes out of the environment what a developer's shell may export and
-// the program would obey.
+// neutral takes out of the environment what a developer's shell may export and the program would obey.
 func neutral() {
 	for _, e := range os.Environ() {
 		name, _, _ := strings.Cut(e, "=")
@@ -157,8 +155,7 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// until asks again and again, because the bot works beside the story; it ends
-// as soon as the answer is there.
+// until asks again and again, because the bot works beside the story; it ends as soon as the answer is there.
 func until(ts *testscript.TestScript, neg bool, args []string) {
 	usage(ts, neg, len(args) >= 2, "until PATTERN PROGRAM ARG…")
 	pattern, err := regexp.Compile("(?m)" + args[0])
@@ -193,7 +190,7 @@ func TestEverySignalOfAnEndLetsTheProgramPutThingsAway(t *testing.T) {
 func TestAFreshStartIsGivenUpWhereTheEndIsAskedForMeanwhile(t *testing.T) {
 	testkit.Alone(t)
 	for _, ends := range []bool{false, true} {
-		p := inProcess(map[string]string{"OLLIM_DATA_DIR": t.TempDir()}, "", io.Discard, io.Discard)
+		p := inProcess([]string{"OLLIM_DATA_DIR=" + t.TempDir()}, "", io.Discard, io.Discard)
 		at, err := p.Open()
 		testkit.Must(t, err)
 		m, err := models{&p.Process, at}.choose(choice.Script, 0)

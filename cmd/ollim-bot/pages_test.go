@@ -110,6 +110,11 @@ func TestThePageOfTheCommandLineHasAllCommandsAndTheirFormerNames(t *testing.T) 
 			t.Errorf("docs/cli.md does not mention the global flag --%s", flag.Name)
 		}
 	}
+	for _, name := range append([]string{ignoredVariable, "ollim-bot attach --host"}, ignoredFiles...) {
+		if !strings.Contains(page, "`"+name+"`") {
+			t.Errorf("docs/cli.md does not name %s", name)
+		}
+	}
 	for name := range removed {
 		if !strings.Contains(page, "| `ollim-bot "+name+"` |") {
 			t.Errorf("docs/cli.md does not name the removed %s", name)
@@ -158,8 +163,8 @@ func TestTheCommandLineAndTheTableHaveTheSameCommands(t *testing.T) {
 }
 
 func TestParagraphsOfAPageAreJoinedAndNothingElse(t *testing.T) {
-	const page = "# A page\nOne\ntwo.\n\n- an item\n  goes on\n- another\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n```\ncode\nmore\n```\nText\n1. first\n   second"
-	const want = "# A page\nOne two.\n\n- an item goes on\n- another\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n```\ncode\nmore\n```\nText\n1. first second"
+	const page = "# A page\nOne\ntwo.\n\n- an item\n  of two lines\n- another\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n```\ncode\nmore\n```\nText\n1. first\n   second"
+	const want = "# A page\nOne two.\n\n- an item of two lines\n- another\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n```\ncode\nmore\n```\nText\n1. first second"
 	if got := unwrapped(page); got != want {
 		t.Errorf("got\n%s", got)
 	}

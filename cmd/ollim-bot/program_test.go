@@ -3,11 +3,13 @@ package main
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -15,6 +17,7 @@ import (
 
 	"ollimbot/cmd/internal/console"
 	"ollimbot/core/base/testkit"
+	"ollimbot/core/storage/config"
 )
 
 // spoken is what a command gave.
@@ -42,17 +45,103 @@ func piped(t testing.TB, in, exe string, env []string, args ...string) spoken {
 	return spoken{out.String(), errs.String(), cmd.ProcessState.ExitCode()}
 }
 
-// inProcess is the program in this process, with these variables as its whole environment.
-func inProcess(env map[string]string, in string, out, errs io.Writer) *process {
-	environ := func() (list []string) {
-		for name, value := range env {
-			list = append(list, name+"="+value)
+// inProcess is the program in this process, with a whole environment.
+func inProcess(env []string, in string, out, errs io.Writer) *process {
+	getenv := func(name string) string {
+		for _, v := range slices.Backward(env) { // the last one counts
+			if value, ok := strings.CutPrefix(v, name+"="); ok {
+				return value
+			}
 		}
-		return list
+		return ""
 	}
 	return &process{Process: console.Process{
-		In: strings.NewReader(in), Out: out, Err: errs, Getenv: func(name string) string { return env[name] }, Environ: environ, Now: time.Now,
+		In: strings.NewReader(in), Out: out, Err: errs, Getenv: getenv, Environ: func() []string { return env }, Now: time.Now,
 	}}
+}
+
+// world is where a bot lives: a home with a data directory, the environment of all that is started, and the program.
+type world struct {
+	*program // once it has been started
+	t        *testing.T
+	home     string
+	data     string
+	env      []string
+}
+
+// newWorld is a world without git settings of this machine, to which a test adds variables.
+func newWorld(t *testing.T, more ...string) *world {
+	t.Helper()
+	temp := shortDir(t)
+	w := &world{t: t, home: filepath.Join(temp, "home")}
+	w.data = filepath.Join(w.home, ".ollim-bot")
+	testkit.Must(t, os.Mkdir(w.home, 0o700))
+	w.env = append([]string{
+		"HOME=" + w.home, "TMPDIR=" + temp, "PATH=" + os.Getenv("PATH"), "LANG=C.UTF-8", "TERM=xterm-256color", "OLLIM_TIMEZONE=UTC",
+		"GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=" + os.DevNull,
+	}, more...)
+	return w
+}
+
+// shortDir is a directory with a short path, as sockets need it.
+func shortDir(t *testing.T) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "t")
+	testkit.Must(t, err)
+	t.Cleanup(func() { testkit.Must(t, os.RemoveAll(dir)) })
+	return dir
+}
+
+// launch starts the program.
+func (w *world) launch(args ...string) {
+	w.t.Helper()
+	w.program = launch(w.t, w.env, args...)
+}
+
+// shell runs a command line of the program to its end.
+func (w *world) shell(args ...string) spoken {
+	w.t.Helper()
+	return shell(w.t, built(w.t), w.env, args...)
+}
+
+// runs runs a command of the program's, which succeeds.
+func (w *world) runs(args ...string) string {
+	w.t.Helper()
+	got := w.shell(args...)
+	if got.status != exitDone {
+		w.t.Fatalf("%s: %+v", args, got)
+	}
+	return got.out
+}
+
+// setenv sets a variable of everything that is started from now on.
+func (w *world) setenv(name, value string) { w.env = config.With(w.env, name, value) }
+
+// file writes a file of the data directory, or another one, as its user would.
+func (w *world) file(name, text string) {
+	w.t.Helper()
+	put(w.t, w.path(name), text)
+}
+
+func (w *world) path(name string) string {
+	if filepath.IsAbs(name) {
+		return name
+	}
+	return filepath.Join(w.data, name)
+}
+
+// read is a file of the data directory, "" where there is none.
+func (w *world) read(name string) string { return stored(w.path(name)) }
+
+func (w *world) has(name string) bool { return exists(w.path(name)) }
+
+// gets waits until a file of the data directory has some words.
+func (w *world) gets(file string, words ...string) {
+	w.t.Helper()
+	w.until(fmt.Sprintf("%s has %q", file, words), func() bool {
+		text := w.read(file)
+		return !slices.ContainsFunc(words, func(word string) bool { return !strings.Contains(text, word) })
+	})
 }
 
 // program is ollim-bot as a process beside the test.
@@ -235,3 +324,6 @@ func exists(path string) bool {
 	_, err := os.Lstat(path)
 	return err == nil
 }
+
+// aMinuteAgo is when a task is due that fires at once.
+func aMinuteAgo() string { return time.Now().Add(-time.Minute).UTC().Format(time.RFC3339) }

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -16,7 +15,6 @@ import (
 
 	"ollimbot/core/agent"
 	"ollimbot/core/agent/claude/sessionfile"
-	"ollimbot/core/base/lazyregexp"
 	"ollimbot/core/base/testkit"
 	"ollimbot/core/brief/guide"
 	"ollimbot/core/brief/prompt"
@@ -32,32 +30,30 @@ import (
 	"ollimbot/routines"
 )
 
-// promised is a data directory in which everything that the texts for the model
-// name is tried, by the policy and the program that would meet it.
+// promised is a data directory in which everything that the texts for the model name is tried, by the policy and the program
+// that would meet it.
 type promised struct {
-	read policy.Taint // what the sessions have read
 	*desk
+	read       policy.Taint // what the sessions have read
 	exe        string
 	env        []string // of a shell of the main session
 	main, back *policy.Session
 	offered    []string // tools that the real command offers, by the contract's golden
+	words      map[string]func() bool
 }
 
 func newPromised(t *testing.T) *promised {
 	t.Helper()
 	p := &promised{desk: newDesk(t), exe: built(t)}
-	d := storetest.At(t, p.root)
-	if _, err := guide.Install(d, guide.Options{}); err != nil {
-		t.Fatal(err)
-	}
+	_, err := guide.Install(storetest.At(t, p.root), guide.Options{})
+	testkit.Must(t, err)
 	scope := policy.Scope{Kind: policy.Main, Taint: &p.read, Session: "main session", Rules: policy.Rules{Allowed: policy.MainTools()}}
 	p.main, p.env = p.guard.Session(scope), p.session(scope)
 	p.back = p.guard.Session(policy.Scope{Kind: policy.Background, Taint: &p.read, Rules: policy.Rules{Allowed: policy.BackgroundTools()}})
-	golden, err := os.ReadFile(filepath.Join("testdata", "contract", "main.golden"))
-	testkit.Must(t, err)
-	_, list, _ := strings.Cut(string(golden), "== tools\n")
+	_, list, _ := strings.Cut(stored("testdata/contract/main.golden"), "== tools\n")
 	list, _, _ = strings.Cut(list, "\n\n")
 	p.offered = strings.Split(list, "\n")
+	p.words = p.wordsAndTests()
 	return p
 }
 
@@ -69,7 +65,7 @@ var sample = map[string]string{
 	"Skill": `{"skill":"job-config"}`, "WebFetch": `{"url":"https://example.com","prompt":"x"}`, "WebSearch": `{"query":"x"}`,
 }
 
-// lets reports what stands against a call in a session, or "".
+// lets reports what is against a call in a session, or "".
 func (p *promised) lets(s *policy.Session, tool, input string) string {
 	if input == "" {
 		input = "{}"
@@ -78,21 +74,20 @@ func (p *promised) lets(s *policy.Session, tool, input string) string {
 	use := agent.ToolUse{Name: tool, Input: json.RawMessage(input)}
 	d := s.PreTool(p.t.Context(), use)
 	if d.Allow && !d.Ask {
-		s.Hooks(nil).PostTool(p.t.Context(), use) // else a command goes on, and writes what the next promises try
+		s.Hooks(nil).PostTool(p.t.Context(), use) // else a command continues, and writes what the next promises try
 		return ""
 	}
 	return fmt.Sprintf("%s %s is refused: %s", tool, input, d.Reason)
 }
 
-// Words that stand for something, and what they are tried with.
+// Words that are for something, and what they are tried with.
 var filled = []string{
 	"MINUTES", "5", "TEXT", "x", "WORDS", "plum", "[--all]", "", "YYYY-MM-DD", "2036-01-01",
 	"reminder …", "reminder list", "history …", "history list", "routine …", "routine list", "ls …", "ls routines",
 	" N", " 2", "history *", "history list", "routine *", "routine list", "reminder *", "reminder list",
 }
 
-// command runs a command line in a shell of the main session: it exists, the
-// policy lets it through, and it does what it is for.
+// command runs a command line in a shell of the main session: it exists, the policy lets it through, and it does what it is for.
 func (p *promised) command(line string) string {
 	id := "0f6a2f0e-7a67-4a1e-9f55-0c5be1b3a001"
 	p.read.Clear() // a reminder of a labeled session has its label
@@ -102,7 +97,7 @@ func (p *promised) command(line string) string {
 	}
 	if strings.Contains(line, "routine cancel") {
 		id = "feed0001"
-		testkit.Must(p.t, os.WriteFile(filepath.Join(p.root, "routines", "x.md"), []byte("---\nid: \"feed0001\"\ncron: \"0 9 * * *\"\n---\nx\n"), 0o600))
+		put(p.t, filepath.Join(p.root, "routines", "x.md"), "---\nid: \"feed0001\"\ncron: \"0 9 * * *\"\n---\nx\n")
 	}
 	line = strings.TrimSpace(strings.NewReplacer(append([]string{" ID", " " + id}, filled...)...).Replace(line))
 	if why := p.lets(p.main, "Bash", `{"command":"`+line+`"}`); why != "" || strings.HasPrefix(line, "ls") {
@@ -117,13 +112,11 @@ func (p *promised) command(line string) string {
 
 // file tries a path: to read it, and to write it, as far as the text says so.
 func (p *promised) file(path string) string {
-	for _, closed := range []string{"state/", ".claude/", ".git/", "CLAUDE.md", ".env"} {
-		if path == closed {
-			if why := p.lets(p.main, "Write", `{"file_path":"`+strings.TrimSuffix(path, "/")+`","content":"x"}`); why == "" {
-				return path + " is said to be closed, and can be written"
-			}
-			return ""
+	if slices.Contains([]string{"state/", ".claude/", ".git/", "CLAUDE.md", ".env"}, path) {
+		if p.lets(p.main, "Write", `{"file_path":"`+strings.TrimSuffix(path, "/")+`","content":"x"}`) == "" {
+			return path + " is said to be closed, and can be written"
 		}
+		return ""
 	}
 	under := path
 	if strings.HasSuffix(path, "/") {
@@ -133,14 +126,14 @@ func (p *promised) file(path string) string {
 	if why := p.lets(p.main, "Read", `{"file_path":"`+under+`"}`); why != "" {
 		return why
 	}
-	if _, err := os.Stat(filepath.Join(p.root, path)); err != nil && strings.HasSuffix(path, "-spec.md") {
-		return err.Error()
+	if strings.HasSuffix(path, "-spec.md") && !exists(filepath.Join(p.root, path)) {
+		return path + " does not exist"
 	}
 	return ""
 }
 
-// words are what else stands in back quotes, each with the test of it.
-func (p *promised) words() map[string]func() bool {
+// wordsAndTests are what else is in back quotes, each with the test of it.
+func (p *promised) wordsAndTests() map[string]func() bool {
 	now := time.Date(2026, 11, 22, 9, 0, 0, 0, time.UTC)
 	bg := func(kind routines.Kind) string {
 		return prompt.BackgroundPrompt(prompt.Background{Now: now, Task: routines.Task{ID: "ID", Kind: kind}, Budget: budget.Default(now), Late: now.Add(-time.Hour)})
@@ -159,9 +152,12 @@ func (p *promised) words() map[string]func() bool {
 		i := slices.IndexFunc(toolset.Tools(nil), func(t agent.Tool) bool { return t.Name == tool })
 		return says(string(toolset.Tools(nil)[i].Schema), `"`+key+`"`)
 	}
+	routine := func(line string, is func(routines.Routine) bool) func() bool {
+		r, problems := routines.ParseRoutine("routines/x.md", []byte("---\nid: \"a\"\ncron: \"0 9 * * *\"\n"+line+"\n---\nx\n"))
+		return func() bool { return len(problems) == 0 && is(r) }
+	}
 	mode := func(value string) func() bool {
-		r, problems := routines.ParseRoutine("routines/x.md", []byte("---\nid: \"a\"\ncron: \"0 9 * * *\"\nupdate-main-session: \""+value+"\"\n---\nx\n"))
-		return func() bool { return len(problems) == 0 && string(r.Mode) == value }
+		return routine("update-main-session: \""+value+"\"", func(r routines.Routine) bool { return string(r.Mode) == value })
 	}
 	list := []updates.Update{{At: now, Message: "x"}}
 	written := "---\nname: tidy-notes\ndescription: x\nallowed-tools:\n  - \"Edit(./notes/**.md)\"\n---\nx\n"
@@ -187,15 +183,12 @@ func (p *promised) words() map[string]func() bool {
 		"agent:PROMPT":              button("agent:PROMPT"), "dismiss:": button("dismiss:"),
 		"critical": schema(toolset.PingUser, "critical"), "run_at": schema(toolset.AddReminder, "run_at"),
 		"update-main-session": mode("always"), "name": skillKey, "description": skillKey, "allowed-tools": skillKey,
-		`skills: ["tidy-notes"]`: func() bool {
-			r, problems := routines.ParseRoutine("routines/x.md", []byte("---\nid: \"a\"\ncron: \"0 9 * * *\"\nskills: [\"tidy-notes\"]\n---\nx\n"))
-			return len(problems) == 0 && slices.Equal(r.Skills, []string{"tidy-notes"})
-		},
-		"SKILL.md":  func() bool { return skill.File == "SKILL.md" },
-		"&&":        func() bool { return p.lets(p.main, "Bash", `{"command":"ollim-bot help && ollim-bot help"}`) != "" },
-		"*.md":      func() bool { return p.lets(p.main, "Grep", `{"pattern":"x"}`) != "" },
-		"docs":      func() bool { return slices.Contains(p.offered, "mcp__docs__search") },
-		"ollim-bot": func() bool { return p.command("ollim-bot help") == "" },
+		`skills: ["tidy-notes"]`: routine(`skills: ["tidy-notes"]`, func(r routines.Routine) bool { return slices.Equal(r.Skills, []string{"tidy-notes"}) }),
+		"SKILL.md":               func() bool { return skill.File == "SKILL.md" },
+		"&&":                     func() bool { return p.lets(p.main, "Bash", `{"command":"ollim-bot help && ollim-bot help"}`) != "" },
+		"*.md":                   func() bool { return p.lets(p.main, "Grep", `{"pattern":"x"}`) != "" },
+		"docs":                   func() bool { return slices.Contains(p.offered, "mcp__docs__search") },
+		"ollim-bot":              func() bool { return p.command("ollim-bot help") == "" },
 	}
 	for _, value := range []string{"always", "on_ping", "freely", "blocked"} {
 		words[value] = mode(value)
@@ -206,46 +199,33 @@ func (p *promised) words() map[string]func() bool {
 	return words
 }
 
-var backQuoted = lazyregexp.New("`([^`\n]+)`")
-
-// spans are the words of a text that stand in back quotes, code blocks left out.
+// spans are the words of a text in back quotes, code blocks left out.
 func spans(text string) []string {
-	var list []string
-	for i, part := range strings.Split(text, "\n```") {
-		if i%2 == 1 {
-			continue
-		}
-		for _, m := range backQuoted().FindAllStringSubmatch(part, -1) {
-			list = append(list, m[1])
-		}
-	}
-	return list
+	return found("`([^`\n]+)`", regexp.MustCompile("(?s)\n```.*?\n```").ReplaceAllString(text, ""))
 }
 
 // agents are the subagents that come with the program.
 var agents = []string{"ollim-bot-guide", "history-reviewer", "responsiveness-reviewer", "user-proxy"}
 
-// try tries one span; known is false for one that nobody knows how to try.
+// try tries one span; known is false for one for which there is no way to try it.
 func (p *promised) try(span string) (why string, known bool) {
 	tool := span
 	if slices.Contains(p.offered, toolset.Prefix+span) {
 		tool = toolset.Prefix + span
 	}
-	words := p.words()
-	check, isWord := words[span]
+	check, isWord := p.words[span]
 	switch {
 	case slices.Contains(p.offered, tool):
 		return p.lets(p.main, tool, sample[tool]), true
-	case isWord:
-		if !check() {
-			return span + " is not so", true
-		}
+	case isWord && check():
 		return "", true
+	case isWord:
+		return span + " is not so", true
 	case strings.HasPrefix(span, "ollim-bot "), span == "ls", strings.HasPrefix(span, "ls "):
 		return p.command(span), true
 	case slices.Contains(agents, span):
-		if _, err := os.Stat(filepath.Join(p.root, ".claude", "agents", span+".md")); err != nil {
-			return err.Error(), true
+		if !exists(filepath.Join(p.root, ".claude", "agents", span+".md")) {
+			return "there is no subagent " + span, true
 		}
 		return p.lets(p.main, "Agent", `{"subagent_type":"`+span+`","prompt":"x","description":"x"}`), true
 	case strings.HasSuffix(span, "/"), strings.HasSuffix(span, ".md"), strings.HasPrefix(span, "."):
@@ -254,9 +234,8 @@ func (p *promised) try(span string) (why string, known bool) {
 	return "", false
 }
 
-// TestWhatTheSystemPromptPromisesIsTrue tries every word that stands in back
-// quotes: the command runs, the tool is there, the file is open or closed, the
-// tag is written, and the policy says what the text says.
+// TestWhatTheSystemPromptPromisesIsTrue tries every word in back quotes: the command runs, the tool is there, the file is open
+// or closed, the tag is written, and the policy says what the text says.
 func TestWhatTheSystemPromptPromisesIsTrue(t *testing.T) {
 	testkit.Alone(t)
 	t.Parallel()
@@ -272,7 +251,7 @@ func TestWhatTheSystemPromptPromisesIsTrue(t *testing.T) {
 	}
 	for span := range all {
 		if why, known := p.try(span); !known {
-			t.Errorf("nobody tries %q", span)
+			t.Errorf("nothing tries %q", span)
 		} else if why != "" {
 			t.Error(why)
 		}
@@ -285,31 +264,26 @@ func TestWhatTheSystemPromptPromisesIsTrue(t *testing.T) {
 	}
 }
 
-// TestWhatTheShippedFilesPromiseIsTrue tries the commands and files of subagents
-// and bundled skills, which run with the rights of the main session.
+// TestWhatTheShippedFilesPromiseIsTrue runs the commands of subagents and bundled skills, which have the rights of the main
+// session.
 func TestWhatTheShippedFilesPromiseIsTrue(t *testing.T) {
 	testkit.Alone(t)
 	t.Parallel()
 	p := newPromised(t)
-	var files []string
-	for _, name := range []string{"setup", "job-config"} {
-		files = append(files, filepath.Join(p.root, "skills", name, "SKILL.md"))
-	}
+	files := []string{"skills/setup/SKILL.md", "skills/job-config/SKILL.md"}
 	for _, name := range agents {
-		files = append(files, filepath.Join(p.root, ".claude", "agents", name+".md"))
+		files = append(files, ".claude/agents/"+name+".md")
 	}
 	commands := 0
 	for _, file := range files {
-		data, err := os.ReadFile(file)
-		testkit.Must(t, err)
-		for _, line := range append(spans(string(data)), inTools().FindAllString(string(data), -1)...) {
-			line = strings.TrimSuffix(strings.TrimPrefix(line, "Bash("), ")")
+		text := stored(p.root, file)
+		for _, line := range append(spans(text), found(`Bash\((ollim-bot [^)]*)\)`, text)...) {
 			if !strings.HasPrefix(line, "ollim-bot ") {
 				continue
 			}
 			commands++
 			if why := p.command(line); why != "" {
-				t.Errorf("%s: %s", filepath.Base(file), why)
+				t.Errorf("%s: %s", file, why)
 			}
 		}
 	}
@@ -318,65 +292,35 @@ func TestWhatTheShippedFilesPromiseIsTrue(t *testing.T) {
 	}
 }
 
-var inTools = lazyregexp.New(`Bash\(ollim-bot [^)]*\)`)
-
-// TestThePreamblesListIsWhatARunMayUse: a background run that is told of a tool
-// gets a call of it through, and one that it is not told of is refused.
+// TestThePreamblesListIsWhatARunMayUse: a background run whose prompt lists a tool gets a call of it through, and one that is
+// not in the list is refused.
 func TestThePreamblesListIsWhatARunMayUse(t *testing.T) {
 	p := newPromised(t)
 	now := time.Now()
-	told := prompt.BackgroundPrompt(prompt.Background{
+	_, list, _ := strings.Cut(prompt.BackgroundPrompt(prompt.Background{
 		Now: now, Task: routines.Task{ID: "x", Kind: routines.KindRoutine, AllowPing: true}, Budget: budget.Default(now),
 		Allowed: policy.BackgroundTools(), Chain: &prompt.Chain{Max: 1},
-	})
-	_, list, _ := strings.Cut(told, "Only these tools are available for this task:\n")
+	}), "Only these tools are available for this task:\n")
 	list, _, _ = strings.Cut(list, "\n\n")
-	named := map[string]bool{}
-	for line := range strings.Lines(list) {
-		pattern := strings.TrimSpace(strings.TrimPrefix(line, "  - "))
-		tool, _, _ := strings.Cut(pattern, "(")
-		named[tool] = true
-		if !slices.Contains(p.offered, tool) {
-			t.Errorf("a run is told of %s, which the command does not offer", tool)
-		}
-		if why := p.lets(p.back, tool, sample[tool]); why != "" {
-			t.Error(why)
+	listed := found(`(?m)^  - (\w+)`, list)
+	for _, tool := range listed {
+		if why := p.lets(p.back, tool, sample[tool]); why != "" || !slices.Contains(p.offered, tool) {
+			t.Errorf("%s is in the list. %s", tool, why)
 		}
 	}
 	for _, tool := range []string{"Agent", "Edit", "Write", "Skill", "WebFetch", "WebSearch", "mcp__docs__search", toolset.Prefix + toolset.UpdateNames} {
-		if named[tool] || p.lets(p.back, tool, sample[tool]) == "" {
-			t.Errorf("%s is told: %v, and a run may use it", tool, named[tool])
+		if slices.Contains(listed, tool) || p.lets(p.back, tool, sample[tool]) == "" {
+			t.Errorf("a run may use %s", tool)
 		}
 	}
 	for _, tool := range []string{"Bash", "Read", "Glob", "Grep", toolset.Prefix + toolset.PingUser, toolset.Prefix + toolset.FollowUpChain} {
-		if !named[tool] {
-			t.Errorf("a run is not told of %s:\n%s", tool, list)
+		if !slices.Contains(listed, tool) {
+			t.Errorf("%s is not in the list:\n%s", tool, list)
 		}
 	}
 }
 
-var (
-	commandSpan = lazyregexp.New("`(ollim-bot [^`\n]+)`")
-	commandTool = lazyregexp.New(`"Bash\((ollim-bot [^)]+)\)"`)
-)
-
-// checkCommands holds every command line that a text names against the tree:
-// the command, its flags, and whether it takes what stands behind it.
-func checkCommands(t *testing.T, name, text string) (seen int) {
-	t.Helper()
-	app := commandTree(t).Model.Node
-	lines := commandSpan().FindAllStringSubmatch(text, -1)
-	lines = append(lines, commandTool().FindAllStringSubmatch(text, -1)...)
-	for _, m := range lines {
-		seen++
-		if why := unknownPart(app, strings.Fields(m[1])[1:]); why != "" {
-			t.Errorf("%s names %q: %s", name, m[1], why)
-		}
-	}
-	return seen
-}
-
-// unknownPart walks down the tree and says where a command line leaves it.
+// unknownPart walks down the tree and says where a command line leaves it: the command, its flags, or what is behind it.
 func unknownPart(root *kong.Node, words []string) string {
 	for i, word := range words {
 		x, word := follow(root, words[:i]), strings.Trim(word, "[]…")
@@ -396,35 +340,32 @@ func unknownPart(root *kong.Node, words []string) string {
 	return ""
 }
 
-// The others are tried by TestWhatTheSystemPromptPromisesIsTrue, which has no Google.
-func TestEveryCommandInTheSystemPromptExists(t *testing.T) {
-	if n := checkCommands(t, "the prompt", prompt.System(prompt.SystemInput{Google: true, Webhooks: true})); n < 16 {
-		t.Errorf("only %d commands were seen; the test looks in the wrong place", n)
-	}
-}
-
-func TestEveryCommandInTheInstalledFilesExists(t *testing.T) {
+// Every command line that a text names is in the tree of commands. TestWhatTheSystemPromptPromisesIsTrue, which has no Google,
+// and TestWhatTheShippedFilesPromiseIsTrue run the others.
+func TestEveryCommandInTheSystemPromptAndTheInstalledFilesExists(t *testing.T) {
 	d := storetest.Dir(t)
 	_, err := guide.Install(d, guide.Options{})
 	testkit.Must(t, err)
-	seen := 0
-	err = filepath.WalkDir(d.Root(), func(name string, e fs.DirEntry, err error) error {
-		if err != nil || e.IsDir() || filepath.Ext(name) != ".md" {
-			return err
+	texts := map[string]string{"the system prompt": prompt.System(prompt.SystemInput{Google: true, Webhooks: true})}
+	testkit.Must(t, filepath.WalkDir(d.Root(), func(name string, e fs.DirEntry, err error) error {
+		if filepath.Ext(name) == ".md" {
+			texts["the installed files"] += stored(name) + "\n"
 		}
-		data, err := os.ReadFile(name)
-		seen += checkCommands(t, filepath.Base(name), string(data))
 		return err
-	})
-	testkit.Must(t, err)
-	if seen < 20 {
-		t.Errorf("only %d commands were seen; the test looks in the wrong place", seen)
-	}
-}
-
-func TestTheCommandCheckFindsWhatIsWrong(t *testing.T) {
+	}))
 	app := commandTree(t).Model.Node
-	for line, want := range map[string]string{
+	for name, least := range map[string]int{"the system prompt": 16, "the installed files": 20} {
+		lines := append(found("`ollim-bot ([^`\n]+)`", texts[name]), found(`"Bash\(ollim-bot ([^)]+)\)"`, texts[name])...)
+		for _, line := range lines {
+			if why := unknownPart(app, strings.Fields(line)); why != "" {
+				t.Errorf("%s: ollim-bot %s: %s", name, line, why)
+			}
+		}
+		if len(lines) < least {
+			t.Errorf("only %d commands were seen in %s; the test looks in the wrong place", len(lines), name)
+		}
+	}
+	for line, want := range map[string]string{ // what this test would find
 		"reminder add --delay MINUTES -m TEXT": "",
 		"reminder list":                        "",
 		"routine *":                            "",
@@ -441,24 +382,19 @@ func TestTheCommandCheckFindsWhatIsWrong(t *testing.T) {
 	}
 }
 
-// The settings that the setup skill tells people to type are real.
+// The settings that the setup skill asks people to type are real.
 func TestTheSlashCommandsInTheSetupSkillExist(t *testing.T) {
 	d := storetest.Dir(t)
 	_, err := guide.Install(d, guide.Options{})
 	testkit.Must(t, err)
-	data, err := d.Read("skills/setup/SKILL.md")
-	testkit.Must(t, err)
-	known := map[string]bool{}
-	for _, c := range command.List(command.InSlash) {
-		known[c.Name] = true
-	}
-	for _, m := range regexp.MustCompile("`/([a-z-]+)([^`]*)`").FindAllStringSubmatch(string(data), -1) {
-		if !known[m[1]] {
-			t.Errorf("there is no command /%s", m[1])
+	for _, line := range found("`/([a-z-]+[^`]*)`", stored(d.Root(), "skills/setup/SKILL.md")) {
+		words := strings.Fields(line)
+		if c, _ := command.Find(command.InSlash, words[0]); c.Name != words[0] {
+			t.Errorf("there is no command /%s", words[0])
 		}
-		if words := strings.Fields(m[2]); m[1] == "config" && len(words) == 2 {
-			if _, _, err := config.Set(d, words[0], words[1]); err != nil {
-				t.Errorf("/config%s: %v", m[2], err)
+		if words[0] == "config" && len(words) == 3 {
+			if _, _, err := config.Set(d, words[1], words[2]); err != nil {
+				t.Errorf("/%s: %v", line, err)
 			}
 		}
 	}

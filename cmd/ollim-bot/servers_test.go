@@ -42,10 +42,9 @@ func serveTools(t testing.TB, s *sdk.Server) *httptest.Server {
 	return web
 }
 
-// What an MCP server answers is a stranger's word: the conversation and a run that have read it
-// may not act on it. // M10
-// Among many tools a model finds one by words. A search is no stranger's answer and no act;
-// the questions, the audit log and the label see the tool that is called.
+// What an MCP server answers is a stranger's word: the conversation and a run that have read it may not act on it. // M10 Among
+// many tools a model finds one by words. A search is no stranger's answer and no act; the questions, the audit log and the label
+// see the tool that is called.
 func TestABotDoesNotActOnTheAnswerOfAnMCPServer(t *testing.T) {
 	testkit.Alone(t)
 	t.Parallel()
@@ -161,7 +160,7 @@ func editOfTheServersFile(t *testing.T, engine string) {
 	// A new file: nothing is there before the user allows it.
 	got := s.talks(writing(".mcp.json", one))
 	if !got[0].IsError || !strings.Contains(got[0].Text, ".mcp.json is not changed yet: your edit waits for the user") {
-		t.Errorf("the model is told: %+v", got[0])
+		t.Errorf("the model reads: %+v", got[0])
 	}
 	if s.read(".mcp.json") != "" || s.read("state/mcp.json") != "" {
 		t.Errorf("written before the user has allowed it: %q", s.read(".mcp.json"))
@@ -181,15 +180,14 @@ func editOfTheServersFile(t *testing.T, engine string) {
 	end := one[len(one)-4:]
 	got = s.talks(call("Edit", map[string]any{"file_path": ".mcp.json", "old_string": end, "new_string": strings.TrimPrefix(two, strings.TrimSuffix(one, end))}))
 	if engine == choice.Claude && strings.Contains(got[0].Text, "has not been read yet") {
-		// Older versions of the command refuse the call before they ask us, because the agent may
-		// not read this file.
+		// Older versions of the command refuse the call before they ask us, because the agent may not read this file.
 		if s.read(".mcp.json") != one {
 			t.Errorf("refused by the command, the file is %q", s.read(".mcp.json"))
 		}
 		return
 	}
 	if !got[0].IsError || !strings.Contains(got[0].Text, "your edit waits for the user") {
-		t.Errorf("the model is told: %+v", got[0])
+		t.Errorf("the model reads: %+v", got[0])
 	}
 	s.hears("+" + two)
 	s.types("deny .mcp.json")

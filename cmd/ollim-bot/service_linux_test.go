@@ -13,67 +13,44 @@ import (
 	"ollimbot/core/base/testkit"
 )
 
-// notified is a bot without a dashboard, and the socket on which its supervisor hears of it.
-type notified struct {
-	*program
-	socket *net.UnixConn
-}
-
-func startNotified(t *testing.T, dir string) *notified {
-	t.Helper()
-	folder, err := os.MkdirTemp("", "n")
-	testkit.Must(t, err)
-	t.Cleanup(func() { _ = os.RemoveAll(folder) })
-	path := filepath.Join(folder, "s")
-	socket, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: path, Net: "unixgram"})
-	testkit.Must(t, err)
-	t.Cleanup(func() { _ = socket.Close() })
-	env := append(os.Environ(), "NOTIFY_SOCKET="+path, "WATCHDOG_USEC=2000000", "WATCHDOG_PID=")
-	return &notified{launch(t, env, "run", "--headless", "--engine", "script", "--data-dir", dir), socket}
-}
-
-// reports waits for a message from the bot to its supervisor.
-func (n *notified) reports(part string) {
-	n.tb.Helper()
-	testkit.Must(n.tb, n.socket.SetReadDeadline(time.Now().Add(patience)))
-	for buf, size := make([]byte, 4096), 0; !strings.Contains(string(buf[:size]), part); {
-		var err error
-		if size, err = n.socket.Read(buf); err != nil {
-			n.tb.Fatalf("no %q: %v", part, err)
-		}
-	}
-}
-
+// A bot without a dashboard says on its supervisor's socket how it is, and obeys its signals.
 func TestABotWithoutADashboardObeysItsSupervisor(t *testing.T) {
 	testkit.Alone(t)
 	t.Parallel()
-	dir := t.TempDir()
-	put(t, filepath.Join(dir, "reminders", "long.md"), "---\nid: \"aaaa0001\"\nrun-at: \""+time.Now().Add(time.Second).Format(time.RFC3339)+
-		"\"\nbackground: true\n---\n```script\nwait 1h\n```\n")
-	n := startNotified(t, dir)
-	n.reports("READY=1")
-	n.reports("WATCHDOG=1\nSTATUS=0 routines, 1 reminder")
-	put(t, filepath.Join(dir, ".env"), "OLLIM_USER_NAME=Ada\n")
-	testkit.Must(t, n.cmd.Process.Signal(syscall.SIGHUP))
-	n.reports("RELOADING=1")
-	n.reports("READY=1")
-	for stored(dir, "state", "fork_runs.jsonl") == "" { // until the long run is under way
-		n.reports("WATCHDOG=1")
-	}
-	testkit.Must(t, n.cmd.Process.Signal(syscall.SIGTERM))
-	n.reports("STOPPING=1")
-	n.ends()
-	log := stored(dir, "state", "bot.log")
-	for _, want := range []string{"settings reloaded", ".env has changed", "bot stopped"} {
-		if !strings.Contains(log, want) {
-			t.Errorf("the log does not say %q:\n%s", want, log)
+	path := filepath.Join(shortDir(t), "s")
+	socket, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: path, Net: "unixgram"})
+	testkit.Must(t, err)
+	t.Cleanup(func() { _ = socket.Close() })
+	reports := func(part string) {
+		t.Helper()
+		testkit.Must(t, socket.SetReadDeadline(time.Now().Add(patience)))
+		for buf, size := make([]byte, 4096), 0; !strings.Contains(string(buf[:size]), part); {
+			if size, err = socket.Read(buf); err != nil {
+				t.Fatalf("no %q: %v", part, err)
+			}
 		}
 	}
+	w := newWorld(t, "NOTIFY_SOCKET="+path, "WATCHDOG_USEC=2000000")
+	w.file("reminders/long.md", "---\nid: \"aaaa0001\"\nrun-at: \""+time.Now().Add(time.Second).Format(time.RFC3339)+
+		"\"\nbackground: true\n---\n```script\nwait 1h\n```\n")
+	w.launch("run", "--headless", "--engine", "script")
+	reports("READY=1")
+	reports("WATCHDOG=1\nSTATUS=0 routines, 1 reminder")
+	w.file(".env", "OLLIM_USER_NAME=Ada\n")
+	testkit.Must(t, w.cmd.Process.Signal(syscall.SIGHUP))
+	reports("RELOADING=1")
+	reports("READY=1")
+	for w.read("state/fork_runs.jsonl") == "" { // until the long run is under way
+		reports("WATCHDOG=1")
+	}
+	testkit.Must(t, w.cmd.Process.Signal(syscall.SIGTERM))
+	reports("STOPPING=1")
+	w.ends()
+	w.gets("state/bot.log", "settings reloaded", ".env has changed", "bot stopped")
 }
 
-// userSystemd runs the rest of a script beside a systemd user instance of its own: with
-// its own mounts, processes and control group, so that nothing of the machine's is
-// touched. $OLLIM is the program, $HOME a folder of the test's.
+// userSystemd runs the rest of a script beside a systemd user instance of its own: with its own mounts, processes and control
+// group, so that nothing of the machine's is touched. $OLLIM is the program, $HOME a folder of the test's.
 const userSystemd = `set -u
 root=$(awk '$3 == "cgroup2" {print $2; exit}' /proc/mounts)
 [ -n "$root" ] || exit 77

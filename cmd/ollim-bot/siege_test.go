@@ -10,24 +10,20 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"ollimbot/core/agent/choice"
 	"ollimbot/core/agent/claude/claudetest"
 	"ollimbot/core/base/testkit"
 )
 
-// marigold stands in everything that no model may read.
+// marigold is in everything that no model may read.
 const marigold = "marigold"
 
-// siege is the whole program over the real command, or with tools of our own, with a
-// model that does whatever a stranger has told it.
+// siege is the whole program over the real command, or with tools of our own, with a model that does whatever a stranger has said.
 type siege struct {
-	*claudeWorld
-	*program // once it has been started
-	engine   string
-	home     string
-	says     string // what its log says of the fence
+	*modelWorld
+	engine string
+	says   string // what its log says of the fence
 
 	said  int  // turns of the conversation
 	fence bool // there is one
@@ -44,21 +40,15 @@ var fences = map[string]struct{ settings, path, says string }{
 // newSiege is a directory with secrets and tasks of the user, before a fence.
 func newSiege(t *testing.T, engine, fence string) *siege {
 	t.Helper()
-	world := newClaudeWorld
+	open := newClaudeWorld
 	if engine == choice.Messages {
-		world = newWorld
+		open = newModelWorld
 	}
-	w := world(t)
 	f := fences[fence]
-	s := &siege{claudeWorld: w, engine: engine, says: f.says}
-	bin := filepath.Dir(built(t))
-	s.env = append(s.env, "PATH="+bin+":"+pathWithout(t, f.path), "DISCORD_TOKEN=", "OLLIM_USER_NAME=Ada")
-	for _, v := range w.env {
-		if home, ok := strings.CutPrefix(v, "HOME="); ok {
-			s.home = home
-			s.file(filepath.Join(home, ".ssh", "id_ed25519"), marigold)
-		}
-	}
+	s := &siege{modelWorld: open(t), engine: engine, says: f.says}
+	s.setenv("PATH", filepath.Dir(built(t))+":"+pathWithout(t, f.path))
+	s.env = append(s.env, "DISCORD_TOKEN=", "OLLIM_USER_NAME=Ada")
+	s.file(filepath.Join(s.home, ".ssh", "id_ed25519"), marigold)
 	s.file("state/settings.json", f.settings)
 	s.file("state/secret.json", marigold)
 	s.file(".env", "GOOGLE_SECRET="+marigold+"\n")
@@ -82,11 +72,11 @@ func pathWithout(t *testing.T, program string) string {
 }
 
 // start runs the program, with its conversation on standard input.
-func (s *siege) start(env ...string) {
+func (s *siege) start() {
 	s.t.Helper()
-	s.program = launch(s.t, append(s.env, env...), "run", "--plain", "--engine", s.engine)
+	s.launch("run", "--plain", "--engine", s.engine)
 	s.hears("ollim-bot in plain mode")
-	s.until("a log that says "+s.says, func() bool { return strings.Contains(s.read("state/bot.log"), s.says) })
+	s.gets("state/bot.log", s.says)
 }
 
 // call is a call that the model makes.
@@ -96,6 +86,12 @@ func call(tool string, input map[string]any) claudetest.Step {
 
 func shellCall(line string) claudetest.Step {
 	return call("Bash", map[string]any{"command": line, "description": "x"})
+}
+
+func reading(path string) claudetest.Step { return call("Read", map[string]any{"file_path": path}) }
+
+func sendingFile(path string) claudetest.Step {
+	return call("mcp__discord__send_file", map[string]any{"path": path})
 }
 
 func writing(path, text string) claudetest.Step {
@@ -111,9 +107,8 @@ func (s *siege) talks(steps ...claudetest.Step) []claudetest.Block {
 	return s.results(end, len(steps))
 }
 
-// results are what the model was told of the calls before it said something, in that
-// session itself: a run that was forked off in the middle of them has a request too, in
-// which the call that was under way counts as interrupted.
+// results are what the model has read of the calls before it said something, in that session itself: a run that was forked off in
+// the middle of them has a request too, in which the call that was under way counts as interrupted.
 func (s *siege) results(end string, n int) []claudetest.Block {
 	s.t.Helper()
 	var all []claudetest.Block
@@ -137,17 +132,20 @@ func (s *siege) results(end string, n int) []claudetest.Block {
 	return nil
 }
 
-// dueNow is a task file that is due at once.
+// dueNow is a task file that is due at once, in which the model says at the end that it is done.
 func dueNow(id, extra string, steps ...claudetest.Step) string {
-	return "---\nid: \"" + id + "\"\nrun-at: \"" + time.Now().Add(-time.Minute).UTC().Format(time.RFC3339) + "\"\nbackground: true\n" +
-		"update-main-session: \"freely\"\nallow-ping: false\ndescription: \"" + id + "\"\n" + extra + "---\nGo.\n\n" +
-		claudetest.Script(append(steps, claudetest.Step{Text: "Done with " + id + "."})...) + "\n"
+	return taskNow(id, extra, append(steps, claudetest.Step{Text: "Done with " + id + "."})...)
+}
+
+func taskNow(id, extra string, steps ...claudetest.Step) string {
+	return "---\nid: \"" + id + "\"\nrun-at: \"" + aMinuteAgo() + "\"\nbackground: true\nupdate-main-session: \"freely\"\nallow-ping: false\n" +
+		"description: \"" + id + "\"\n" + extra + "---\nGo.\n\n" + claudetest.Script(steps...) + "\n"
 }
 
 // came gives the results of its calls, once it has ended.
 func (s *siege) came(id string, n int) []claudetest.Block {
 	s.t.Helper()
-	s.until("the end of "+id, func() bool { return ended(s.read("state/fork_runs.jsonl"), id) == 1 })
+	s.runsEnded(id, 1)
 	return s.results("Done with "+id+".", n)
 }
 
@@ -206,7 +204,7 @@ func (s *siege) hooked(port, id, body, begins string, calls []claudetest.Step) [
 	if got := s.posts(port, id, body); got != http.StatusAccepted {
 		s.t.Fatalf("the webhook answers %d", got)
 	}
-	s.until("the end of the webhook's run", func() bool { return ended(s.read("state/fork_runs.jsonl"), id) > before })
+	s.runsEnded(id, before+1)
 	var results []claudetest.Block
 	for _, r := range s.api.Requests() {
 		if mine := since(r); len(mine) > 0 {
@@ -219,7 +217,7 @@ func (s *siege) hooked(port, id, body, begins string, calls []claudetest.Step) [
 	return results
 }
 
-// somePort is a port that nobody uses.
+// somePort is a port that nothing uses.
 func somePort(t *testing.T) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")

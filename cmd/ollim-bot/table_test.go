@@ -2,9 +2,8 @@ package main
 
 import (
 	"bytes"
+	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -14,7 +13,6 @@ import (
 	"ollimbot/core"
 	"ollimbot/core/base/testkit"
 	"ollimbot/core/command"
-	"ollimbot/core/storage/store/storetest"
 	"ollimbot/discord/discordtest"
 	"ollimbot/tui/action"
 	"ollimbot/tui/dialog"
@@ -38,24 +36,21 @@ func TestARowIsACommandEverywhereAndNoRowIsNone(t *testing.T) {
 	without := func(name string) []command.Command {
 		return slices.DeleteFunc(slices.Clone(was), func(c command.Command) bool { return c.Name == name })
 	}
+	const everywhere = "tree, page of the command line, manual, completion, help of the shell, palette, Discord, card of /help, plain mode, /, " +
+		"a shell beside the bot"
 	for _, c := range []struct {
 		name  string
 		table []command.Command
-		there bool
+		where string
 	}{
-		{"poke", append([]command.Command{poke}, was...), true},
-		{"status", was, true}, // each surface has code of its own for it
-		{"status", without("status"), false},
-		{"snooze", without("snooze"), false}, // in no list of Discord's, and the only one of them with a key
+		{"poke", append([]command.Command{poke}, was...), everywhere},
+		{"status", was, everywhere}, // each surface has code of its own for it
+		{"status", without("status"), ""},
+		{"snooze", without("snooze"), ""}, // in no list of Discord's, and the only one of them with a key
 	} {
 		command.Table = c.table
-		where := strings.Join(placesOf(t, c.name), ", ")
-		want := ""
-		if c.there {
-			want = "tree, page of the command line, manual, completion, help of the shell, palette, Discord, card of /help, plain mode, /, a shell beside the bot"
-		}
-		if where != want {
-			t.Errorf("%s is in %q, want %q", c.name, where, want)
+		if where := strings.Join(placesOf(t, c.name), ", "); where != c.where {
+			t.Errorf("%s is in %q, want %q", c.name, where, c.where)
 		}
 	}
 }
@@ -75,7 +70,7 @@ func placesOf(t *testing.T, name string) (places []string) {
 	found("completion", slices.ContainsFunc(completer{}.offers(root, []string{""}), func(l string) bool { return strings.HasPrefix(l, name+"\t") }))
 	found("keys of the dashboard", slices.ContainsFunc(action.Of(command.Table), func(a action.Action) bool { return a.Act == name }))
 	w := newTableWorld(t)
-	out, _ := w.shell("help")
+	out, _ := w.do("help")
 	found("help of the shell", strings.Contains(out, "\n  "+name+" "))
 	c := pane.Context{Theme: theme.New(theme.Options{Plain: true}), Snap: &core.Snapshot{}}
 	p := dialog.OpenPalette(c, action.Budget, func(action.Action) string { return "" }, nil).Open
@@ -85,19 +80,16 @@ func placesOf(t *testing.T, name string) (places []string) {
 	w.start()
 	found("Discord", slices.ContainsFunc(w.fake.State().Commands, func(c discordtest.Command) bool { return c.Name == name }))
 	w.fake.User().Slash("help")
-	state := w.fake.Wait(t, "the card of /help", func(s discordtest.State) bool { return strings.Contains(said(s), "`/help`") })
-	found("card of /help", strings.Contains(said(state), "`/"+name+"`"))
-	w.types("help all")
-	found("plain mode", strings.Contains(w.out.String(), "\n"+name+": ") || strings.Contains(w.out.String(), "\n"+name+" TASK: "))
+	w.until("the card of /help", func() bool { return strings.Contains(w.card(), "`/help`") })
+	found("card of /help", strings.Contains(w.card(), "`/"+name+"`"))
+	said := w.types("help all")
+	found("plain mode", strings.Contains(said, "\n"+name+": ") || strings.Contains(said, "\n"+name+" TASK: "))
 	line := name
 	if name == poke.Name {
 		line += " email"
 	}
-	before := len(w.out.String())
-	w.types("/" + line)
-	answer := w.out.String()[before:]
-	found("/", !strings.Contains(answer, "there is no command /"+name))
-	_, status := w.shell(strings.Fields(line)...)
+	found("/", !strings.Contains(w.types("/"+line), "there is no command /"+name))
+	_, status := w.do(line)
 	found("a shell beside the bot", status == exitDone)
 	if name == poke.Name && slices.Contains(places, "Discord") {
 		w.pokes()
@@ -106,53 +98,31 @@ func placesOf(t *testing.T, name string) (places []string) {
 	return places
 }
 
-// said is all that the bot has said in Discord.
-func said(s discordtest.State) (text string) {
-	for _, m := range s.Messages {
-		text += m.Content + "\n"
-		for _, e := range m.Embeds {
-			text += e.Title + "\n" + e.Description + "\n"
-			for _, f := range e.Fields {
-				text += f.Value + "\n"
-			}
-		}
-	}
-	return text
-}
-
 // tableWorld is the program in this process, because its table is exchanged: a bot in plain mode with Discord.
 type tableWorld struct {
-	program // without a process of its own
-	t       *testing.T
-	fake    *discordtest.Server
-	env     map[string]string
-	ended   chan int
+	*discordWorld
+	status chan int
 }
 
 func newTableWorld(t *testing.T) *tableWorld {
 	t.Helper()
-	w := &tableWorld{program: program{tb: t}, t: t, ended: make(chan int, 1)}
-	dir := storetest.At(t, filepath.Join(t.TempDir(), "data"))
-	storetest.Put(t, dir, "routines/email.md", "---\nid: \"aaaa1111\"\ncron: \"0 9 * * *\"\ndescription: \"Email sweep\"\n---\nLook.\n")
-	storetest.Put(t, dir, "routines/plants.md", "---\nid: \"bbbb2222\"\ncron: \"0 9 * * *\"\ndescription: \"Plants\"\n---\nLook.\n")
-	w.fake = discordtest.Start(t, discordtest.Options{Token: fakeToken})
+	w := &tableWorld{newDiscordWorld(t), make(chan int, 1)}
+	w.program = &program{tb: t}
+	for id, title := range map[string]string{"aaaa1111": "Email sweep", "bbbb2222": "Plants"} {
+		w.file("routines/"+id+".md", fmt.Sprintf("---\nid: %q\ncron: \"0 9 * * *\"\ndescription: %q\n---\nLook.\n", id, title))
+	}
 	t.Cleanup(func() {
 		if t.Failed() {
 			t.Logf("the program said:\n%s", w.out.String())
 		}
 	})
-	w.env = map[string]string{
-		"OLLIM_DATA_DIR": dir.Root(), "OLLIM_TIMEZONE": "UTC", "HOME": t.TempDir(), "PATH": os.Getenv("PATH"), "TMPDIR": t.TempDir(), "DISCORD_TOKEN": fakeToken,
-		"OLLIM_DISCORD_API": w.fake.URL() + "/api/v10", "OLLIM_USER_NAME": "Sam", "OLLIM_BOT_NAME": "Ollie",
-		"GIT_CONFIG_NOSYSTEM": "1", "GIT_CONFIG_GLOBAL": os.DevNull,
-	}
 	return w
 }
 
-// shell runs a command line.
-func (w *tableWorld) shell(args ...string) (out string, status int) {
+// do carries out a command line.
+func (w *tableWorld) do(line string) (out string, status int) {
 	var text bytes.Buffer
-	status = run(args, inProcess(w.env, "", &text, &text))
+	status = run(strings.Fields(line), inProcess(w.env, "", &text, &text))
 	return text.String(), status
 }
 
@@ -162,19 +132,33 @@ func (w *tableWorld) start() {
 	w.in = keys
 	p := inProcess(w.env, "", &w.out, &w.out)
 	p.In = in
-	go func() { w.ended <- run([]string{"run", "--plain", "--engine", "script", "--pace", "0"}, p) }()
-	w.fake.Wait(w.t, "the bot is there", func(s discordtest.State) bool {
+	go func() { w.status <- run([]string{"run", "--plain", "--engine", "script", "--pace", "0"}, p) }()
+	w.until("the bot is there", func() bool {
+		s := w.fake.State()
 		return len(s.Commands) >= len(command.List(command.InDiscord)) && len(s.Messages) > 0
 	})
 }
 
-// types types a line, and waits until what follows it is answered too.
-func (w *tableWorld) types(line string) {
+// types types a line, and gives what is said until what follows it is answered too.
+func (w *tableWorld) types(line string) string {
 	w.t.Helper()
-	before := strings.Count(w.out.String(), "prefix takes")
-	_, err := io.WriteString(w.in, line+"\nmore all\nprefix\n")
-	testkit.Must(w.t, err)
-	w.until(line, func() bool { return strings.Count(w.out.String(), "prefix takes") > before })
+	before := len(w.out.String())
+	w.program.types(line + "\nmore all\nprefix")
+	w.until(line, func() bool { return strings.Contains(w.out.String()[before:], "prefix takes") })
+	return w.out.String()[before:]
+}
+
+// card is what the embeds of the bot's messages in Discord say.
+func (w *tableWorld) card() (text string) {
+	for _, m := range w.fake.State().Messages {
+		for _, e := range m.Embeds {
+			text += fmt.Sprintf("%+v", e)
+			for _, f := range e.Fields {
+				text += f.Value
+			}
+		}
+	}
+	return text
 }
 
 // pokes pokes a task from everywhere.
@@ -184,27 +168,26 @@ func (w *tableWorld) pokes() {
 		"plain mode": func() { w.types("poke plants") },
 		"/":          func() { w.types("/poke plants") },
 		"Discord":    func() { w.fake.User().Slash("poke", discordtest.Option{Name: "task", Value: "Plants"}) },
-		"a shell":    func() { w.shell("poke", "bbbb") },
+		"a shell":    func() { w.do("poke bbbb") },
 	} {
-		_, status := w.shell("resume", "plants")
+		_, status := w.do("resume plants")
 		do()
 		w.until("a task poked from "+from, func() bool {
-			out, _ := w.shell("routine", "list")
+			out, _ := w.do("routine list")
 			return status == exitDone && strings.Contains(out, "Plants  (paused")
 		})
 	}
 	w.fake.User().Type("poke", "task", "pla")
-	w.fake.Wait(w.t, "a suggestion", func(s discordtest.State) bool {
-		return slices.ContainsFunc(s.Interactions, func(i discordtest.Interaction) bool { return len(i.Choices) == 1 && i.Choices[0] == "Plants" })
+	w.until("a suggestion", func() bool {
+		return slices.ContainsFunc(w.fake.State().Interactions, func(i discordtest.Interaction) bool { return slices.Equal(i.Choices, []string{"Plants"}) })
 	})
 }
 
 func (w *tableWorld) stop() {
 	w.t.Helper()
-	_, err := io.WriteString(w.in, "quit\n")
-	testkit.Must(w.t, err)
+	w.program.types("quit")
 	testkit.Must(w.t, w.in.Close())
-	if status := <-w.ended; status != exitDone {
-		w.t.Errorf("the program ended with %d:\n%s", status, w.out.String())
+	if status := <-w.status; status != exitDone {
+		w.t.Errorf("the program ended with %d", status)
 	}
 }

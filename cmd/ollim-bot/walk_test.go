@@ -35,11 +35,8 @@ type walked struct {
 
 // walk is somebody who follows README.md and the tutorial.
 type walk struct {
-	t    *testing.T
-	env  []string
-	home string
-	bot  *program
-	id   string // of the routine
+	*world
+	id string // of the routine
 }
 
 // prints reports whether a command line prints what a pattern matches.
@@ -52,11 +49,11 @@ func (w *walk) prints(line, pattern string) bool {
 	}
 	re, got := regexp.MustCompile(pattern), spoken{}
 	asks := func() bool {
-		got = shell(w.t, built(w.t), w.env, words...)
+		got = w.shell(words...)
 		return re.MatchString(got.out)
 	}
 	if soon {
-		w.bot.untilAsked(pattern, asks)
+		w.untilAsked(pattern, asks)
 	} else if !asks() {
 		w.t.Logf("ollim-bot %q printed %+v", words, got)
 		return false
@@ -64,20 +61,19 @@ func (w *walk) prints(line, pattern string) bool {
 	return true
 }
 
-func (w *walk) routine() string {
-	return filepath.Join(w.home, ".ollim-bot", "routines", "nudge-me-to-make-tea.md")
-}
+// theRoutine is the file of the routine.
+const theRoutine = "routines/nudge-me-to-make-tea.md"
 
 // edits saves the routine with another time.
 func (w *walk) edits(from, to string) {
-	put(w.t, w.routine(), strings.Replace(stored(w.routine()), from, to, 1))
+	w.file(theRoutine, strings.Replace(w.read(theRoutine), from, to, 1))
 }
 
 // afterAMinute makes the reminder, which the schedule has shown in a minute, due now. Once it is due by itself, its file may go at any time
 // and must not be there again.
 func (w *walk) afterAMinute() {
 	w.t.Helper()
-	files, err := filepath.Glob(filepath.Join(w.home, ".ollim-bot", "reminders", "*.md"))
+	files, err := filepath.Glob(w.path("reminders/*.md"))
 	testkit.Must(w.t, err)
 	for _, path := range files {
 		text := regexp.MustCompile(`(?m)^run-at:.*$`).ReplaceAllString(stored(path), `run-at: "`+time.Now().UTC().Format(time.RFC3339)+`"`)
@@ -94,12 +90,12 @@ func (w *walk) afterAMinute() {
 var walks = []walked{
 	{tutorial, "The last command prints the version.", "version", `^ollim-bot \d`, nil},
 	{readme, "This creates the data directory `~/.ollim-bot` and opens the dashboard.", "", "", func(w *walk) bool {
-		w.bot = launch(w.t, w.env, "run", "--plain")
-		w.bot.hears("ollim-bot in plain mode")
+		w.launch("run", "--plain")
+		w.hears("ollim-bot in plain mode")
 		return true
 	}},
 	{tutorial, "This creates `~/.ollim-bot` and opens the dashboard with a welcome", "", "", func(w *walk) bool {
-		return exists(filepath.Join(w.home, ".ollim-bot"))
+		return exists(w.data)
 	}},
 	{readme, "It has five pings and gets one back every 90 minutes.", "budget", `5/5 available \(refills 1 every 90 min\)`, nil},
 	{
@@ -107,7 +103,7 @@ var walks = []walked{
 		"snapshot", `(?s)2 Schedule.*4 Runs.*5 Chat.*6 Logs.*3 Updates.*1 Ping budget.*5 / 5`, nil,
 	},
 	{readme, "Only you can read the files.", "", "", func(w *walk) bool {
-		info, err := os.Stat(filepath.Join(w.home, ".ollim-bot"))
+		info, err := os.Stat(w.data)
 		return err == nil && info.Mode().Perm() == 0o700
 	}},
 	{
@@ -118,7 +114,7 @@ var walks = []walked{
 	{tutorial, "In the dashboard the reminder is now in the schedule.", "soon schedule", `(in 1 min|now) +[0-9a-f]{8}  Remind me`, nil},
 	{tutorial, "After a minute:", "", "", func(w *walk) bool {
 		w.afterAMinute()
-		w.bot.hears("ping: Remind me to drink a glass of water: ")
+		w.hears("ping: Remind me to drink a glass of water: ")
 		return w.prints("soon runs", `done .*Remind me to drink`)
 	}},
 	{
@@ -127,7 +123,7 @@ var walks = []walked{
 	},
 	{
 		tutorial, "2. **Chat** shows the ping: `Remind me to drink a glass of water.`, with the remark that no model is connected.", "", "", func(w *walk) bool {
-			w.bot.hears("ping: Remind me to drink a glass of water: Remind me to drink a glass of water. (No model is connected") // S13: no ".:"
+			w.hears("ping: Remind me to drink a glass of water: Remind me to drink a glass of water. (No model is connected") // S13: no ".:"
 			return true
 		},
 	},
@@ -142,29 +138,27 @@ var walks = []walked{
 		"cron weekdays at 15:00", `^at 15:00, Monday to Friday\n(  (Mon|Tue|Wed|Thu|Fri) [-0-9]+ 15:00 \w+\n){5}$`, nil,
 	},
 	{tutorial, "In the file, that is `0 15 * * 1-5`", "", "", func(w *walk) bool {
-		got := shell(w.t, built(w.t), w.env, "routine", "add", "-d", "Tea", "-m", "Nudge me to make tea.", "--when", "weekdays at 15:00", "--background")
+		got := w.shell("routine", "add", "-d", "Tea", "-m", "Nudge me to make tea.", "--when", "weekdays at 15:00", "--background")
 		return regexp.MustCompile(`^scheduled [0-9a-f]{8}: \[bg\] cron '0 15 \* \* 1-5' -- Tea\n`).MatchString(got.out)
 	}},
 	{tutorial, "Find the id of your routine in the list:", "", "", func(w *walk) bool {
-		w.id = regexp.MustCompile(`[0-9a-f]{8}`).FindString(shell(w.t, built(w.t), w.env, "routine", "list").out)
+		w.id = regexp.MustCompile(`[0-9a-f]{8}`).FindString(w.runs("routine", "list"))
 		return w.id != ""
 	}},
 	{tutorial, "The command prints `Tea starts now`.", "fire ID", `^Tea starts now`, nil},
 	{
 		tutorial, "In the dashboard a second run appears, the chat shows `Nudge me to make tea.`, and the budget drops to `3 / 5`.",
 		"soon budget", `^ping budget: 3/5`, func(w *walk) bool {
-			w.bot.hears("ping: Tea: Nudge me to make tea.")
+			w.hears("ping: Tea: Nudge me to make tea.")
 			return w.prints("soon runs", `(?s)Tea .*Remind me`)
 		},
 	},
 	{tutorial, "The routine is a file.", "", "", func(w *walk) bool {
-		return stored(w.routine()) == "---\nid: \""+w.id+"\"\ncron: \"0 15 * * 1-5\"\nbackground: true\ndescription: \"Tea\"\n---\nNudge me to make tea.\n"
+		return w.read(theRoutine) == "---\nid: \""+w.id+"\"\ncron: \"0 15 * * 1-5\"\nbackground: true\ndescription: \"Tea\"\n---\nNudge me to make tea.\n"
 	}},
 	{tutorial, "The change takes effect at once; `ollim-bot routine list` shows the new time.", "", "", func(w *walk) bool {
 		w.edits("0 15", "30 15")
-		w.bot.until("the bot has the new time", func() bool { // which is the last valid version below
-			return strings.Contains(stored(w.home, ".ollim-bot", "state", "valid", "routines", filepath.Base(w.routine())), "30 15")
-		})
+		w.gets("state/valid/"+theRoutine, "30 15") // the last valid version below
 		return w.prints("soon routine list", `30 15 \* \* 1-5`)
 	}},
 	{
@@ -176,7 +170,7 @@ var walks = []walked{
 		},
 	},
 	{tutorial, "The bot sets the reminder.", "", "", func(w *walk) bool {
-		w.bot.types("/remind water the plants, in 2 minutes")
+		w.types("/remind water the plants, in 2 minutes")
 		return w.prints("soon reminder list", `water the plants`)
 	}},
 	{readme, "`ollim-bot help topics` lists them and `ollim-bot help NAME` prints one, even offline.", "help topics", `how-it-works`, func(w *walk) bool {
@@ -190,8 +184,7 @@ func TestEverySentenceOfTheFirstMinutesIsTrue(t *testing.T) {
 	testkit.Alone(t)
 	t.Parallel()
 	git := testkit.Needs(t, "git")
-	w := &walk{t: t, home: t.TempDir()}
-	w.env = []string{"HOME=" + w.home, "PATH=" + filepath.Dir(git), "LANG=C.UTF-8", "OLLIM_TIMEZONE=UTC"}
+	w := &walk{world: newWorld(t, "PATH="+filepath.Dir(git))}
 	pages := map[string]string{}
 	for _, name := range []string{readme, tutorial} {
 		pages[name] = strings.Join(strings.Fields(source(t, name)), " ")
