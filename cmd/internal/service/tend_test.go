@@ -89,7 +89,7 @@ func (s *supervisor) hears(parts ...string) string {
 func TestASupervisorHearsOfReadinessReloadAndEnd(t *testing.T) {
 	s := supervised(t, "", nil)
 	if text := s.hears("READY=1"); !strings.HasSuffix(text, "STATUS=3 routines") {
-		t.Errorf("ready is told as %q", text)
+		t.Errorf("ready is reported as %q", text)
 	}
 	s.hangup <- syscall.SIGHUP
 	s.hears("RELOADING=1\nMONOTONIC_USEC=")
