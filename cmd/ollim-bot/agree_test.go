@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -145,15 +146,13 @@ var questions = []question{
 		"status --json":  func(h *home) string { return positionsOf(field(h, "status --json", "problems")) },
 	}},
 	{"how many mistakes are there", in(`problems: +(\d+) error`, everyStatus).and(`: ([1-9]\d*) errors?, `, "check").
-		by("status --json", func(h *home) string {
-			return some(strings.Count(field(h, "status --json", "problems"), `"error"`))
-		})},
+		by("status --json", func(h *home) string { return some(strings.Count(h.said["status --json"], `"severity": "error"`)) })},
 	{"what failed", in(`failed: +(\d+) run`, statusInPlain).and(`(\d+) failed run`, "plain start").and(`^(\d+) runs failed`, "headline").
-		by("status --json", numbered("failed_unseen"))},
+		and(numbered("failed_unseen"), "status --json")},
 	{"how many runs ended today", in(`today: +(?:(\d+) runs?, )`, statusInPlain).and(`(\d+) run`, "card today").
-		by("status --json", numbered("runs_today")).by("runs --json", func(h *home) string { return some(h.endedToday()) })},
+		and(numbered("runs_today"), "status --json").by("runs --json", func(h *home) string { return some(h.endedToday()) })},
 	{"which run was the last", in(`^  [0-9a-f]{8}  .*?\w{3} (\d\d:\d\d):\d\d +[\d:]+  (\w+)`, "runs").
-		by("plain runs", func(h *home) string { return turned(h.said["plain runs"], `(?m)^(?:run )?1, (\w+), .*?(\d\d:\d\d), `) }).
+		and(`(?m)^(?:run )?1, (?P<b>\w+), .*?(?P<a>\d\d:\d\d), `, "plain runs").
 		by("runs --json", func(h *home) string {
 			if len(h.runs()) == 0 {
 				return ""
@@ -163,8 +162,7 @@ var questions = []question{
 		})},
 	{"how many pings are left", in(`budget: +(\d+) of (\d+) pings? left`, everyStatus).and(`  (\d+) / (\d+)  `, "frame").
 		and(`(\d+) of (\d+) pings? left`, "card pings").and(`budget: (\d+)(?:\.\d+)?/(\d+) available`, "budget, plain budget").
-		by("budget --json", func(h *home) string { return h.whole100("budget --json", "") }).
-		by("status --json", func(h *home) string { return h.whole100("status --json", "budget") })},
+		and(`"capacity": (?P<b>[1-9]\d*),\s+"available": (?P<a>\d+)`, "budget --json, status --json")},
 	{"how is the budget, in words", in(`(?m)^budget: +(.+)$`, everyStatus).and(`(.+)`, "card pings")},
 	{"how was today, in words", in(`(?m)^today: +(.+)$`, everyStatus).and(`(.+)`, "card today")},
 	{"what is most urgent, in words", in(`(.+)`, "headline, status, slash status")},
@@ -175,11 +173,11 @@ var questions = []question{
 		"status --json": func(h *home) string { return compact(field(h, "status --json", "budget")) },
 	}},
 	{"what was spent today", in(`today: .*?`+sum, everyStatus).and(sum, "card today").and(`today: +`+sum, "costs, plain costs").
-		by("status --json", func(h *home) string { return dollars(field(h, "status --json", "money")) }).
-		by("costs --json", func(h *home) string { return dollars(field(h, "costs --json", "money")) })},
+		by("status --json", dollars("status --json")).by("costs --json", dollars("costs --json"))},
 	{"what is the cap", in(`today: .*? of `+sum, "status, plain status, costs, plain costs").and(` of `+sum, "card today")},
 	{"which updates are pending", places{"updates": names("updates"), "updates --json": names("updates --json"), "plain updates": names("plain updates")}},
-	{"how many updates are pending", in(`updates: +(\d+) `, everyStatus).and(`3 Updates ─*(?: (\d+) )?─`, "frame").by("status --json", numbered("updates"))},
+	{"how many updates are pending", in(`updates: +(\d+) `, everyStatus).and(`3 Updates ─*(?: (\d+) )?─`, "frame").
+		and(numbered("updates"), "status --json")},
 	{"what is on hold", places{
 		"status":     every(`(?m)^(?:paused|snoozed until .*?): +(\w+) \(`, "status"),
 		"schedule":   every(`(\w+)(?:, check \d of \d)? \[(?:paused|snoozed)`, "schedule"),
@@ -191,36 +189,30 @@ var questions = []question{
 	}},
 	{"until when are pings muted", in(`muted until `+dayTime, everyStatus+", frame")},
 	{"what waits for me", in(`waiting: +(\d+) file`, statusInPlain).and(`(\d+) files? of the agent`, "plain start").
-		and(`^(\d+) files by the agent wait`, "headline").by("status --json", numbered("waiting")).
+		and(`^(\d+) files by the agent wait`, "headline").and(numbered("waiting"), "status --json").
 		by("allow", func(h *home) string { return strings.TrimPrefix(rows(h.said["allow"]), "0") })},
 }
 
 // some is a number, of which 0 is none.
 func some(n int) string { return strings.TrimPrefix(fmt.Sprint(n), "0") }
 
-// numbered is a number of `status --json`.
-func numbered(name string) func(*home) string {
-	return func(h *home) string { return strings.TrimPrefix(field(h, "status --json", name), "0") }
-}
+// numbered is a number of `status --json`, of which 0 is none.
+func numbered(name string) string { return `(?m)^  "` + name + `": ([1-9]\d*)` }
 
-// match returns the groups of the first match in what a place says, or nothing.
+// match returns the groups of the first match in what a place says, or nothing. Groups with names come in the order of these.
 func match(place, pattern string) func(*home) string {
 	re := regexp.MustCompile(pattern)
 	return func(h *home) string {
-		if m := re.FindStringSubmatch(h.said[place]); m != nil {
-			return strings.Join(m[1:], " ")
+		m := re.FindStringSubmatch(h.said[place])
+		if m == nil {
+			return ""
 		}
-		return ""
+		groups := m[1:]
+		if re.SubexpIndex("b") == 1 {
+			slices.Reverse(groups)
+		}
+		return strings.Join(groups, " ")
 	}
-}
-
-// turned is match with the groups in the other order.
-func turned(text, pattern string) string {
-	if m := regexp.MustCompile(pattern).FindStringSubmatch(text); m != nil {
-		slices.Reverse(m)
-		return strings.Join(m[:len(m)-1], " ")
-	}
-	return ""
 }
 
 // every returns the first group of all matches in what some places say, sorted.
@@ -298,29 +290,13 @@ func compact(text string) string {
 	return out.String()
 }
 
-func dollars(money string) string {
-	var answer struct {
-		Today float64 `json:"today_usd"`
+// dollars returns the dollars of today of a JSON answer.
+func dollars(place string) func(*home) string {
+	return func(h *home) string {
+		sum, err := strconv.ParseFloat(strings.Join(found(`"today_usd": ([\d.e-]+)`, h.said[place]), ""), 64)
+		testkit.Must(h.t, err)
+		return words.Dollars(sum)
 	}
-	_ = json.Unmarshal([]byte(money), &answer)
-	return words.Dollars(answer.Today)
-}
-
-// whole100 returns the whole pings left and the capacity of a JSON answer.
-func (h *home) whole100(place, under string) string {
-	text := h.said[place]
-	if under != "" {
-		text = field(h, place, under)
-	}
-	var answer struct {
-		Capacity  int
-		Available float64
-	}
-	testkit.Must(h.t, json.Unmarshal([]byte(text), &answer))
-	if answer.Capacity == 0 {
-		return ""
-	}
-	return fmt.Sprintf("%d %d", int(answer.Available+1e-9), answer.Capacity)
 }
 
 func (h *home) runs() (list []fork.View) {
@@ -338,13 +314,12 @@ func (h *home) endedToday() (n int) {
 	return n
 }
 
-// whole is everything that was said, for a failure.
-func (h *home) whole() string {
-	var out strings.Builder
+// whole is most of what was said, for a failure.
+func (h *home) whole() (text string) {
 	for _, place := range []string{"headline", "status", "schedule", "runs", "plain runs", "check", "allow", "frame"} {
-		fmt.Fprintf(&out, "--- %s\n%s\n", place, h.said[place])
+		text += fmt.Sprintf("--- %s\n%s\n", place, h.said[place])
 	}
-	return out.String()
+	return text
 }
 
 // The words of random states.

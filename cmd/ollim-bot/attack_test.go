@@ -325,7 +325,9 @@ func (f *front) tree() map[string]string {
 	f.t.Helper()
 	files := map[string]string{}
 	testkit.Must(f.t, filepath.WalkDir(filepath.Dir(f.root), func(path string, e fs.DirEntry, err error) error {
-		ours := slices.ContainsFunc([]string{"provenance", "/state/sessions/", "/state/approved/"}, func(part string) bool { return strings.Contains(path, part) })
+		ours := slices.ContainsFunc([]string{"provenance", "/state/sessions/", "/state/approved/"}, func(part string) bool {
+			return strings.Contains(path, part)
+		})
 		if err == nil && e.Type().IsRegular() && !ours {
 			files[path] = stored(path)
 		}

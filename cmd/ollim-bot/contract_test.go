@@ -66,7 +66,9 @@ func TestWhatTheModelSees(t *testing.T) {
 	file := filepath.Join("testdata", "contract", "presets")
 	switch known := stored(file); {
 	case *goldentest.Update:
-		lines := slices.DeleteFunc(strings.SplitAfter(known, "\n"), func(line string) bool { return line == "" || strings.HasPrefix(line, c.version+" ") })
+		lines := slices.DeleteFunc(strings.SplitAfter(known, "\n"), func(line string) bool {
+			return line == "" || strings.HasPrefix(line, c.version+" ")
+		})
 		slices.Sort(lines)
 		put(t, file, strings.Join(lines, "")+presets.String())
 	case strings.Contains(known, c.version+" ") && !strings.Contains(known, presets.String()):
@@ -241,7 +243,8 @@ func (c *contract) ours(name string) string {
 	}
 	b.WriteString("== system prompt\n" + theirs + "\n" + strings.TrimSpace(shown) + "\n")
 	fmt.Fprintf(&b, "\n== tools\n%s\n", strings.Join(k.first.Tools, "\n"))
-	fmt.Fprintf(&b, "\n== listed by the command\nagents: %s\nskills: %s\n", listed(k.first, "Available agent types"), listed(k.first, "The following skills"))
+	agents, skills := listed(k.first, "Available agent types"), listed(k.first, "The following skills")
+	fmt.Fprintf(&b, "\n== listed by the command\nagents: %s\nskills: %s\n", agents, skills)
 	b.WriteString("\n== first message\n")
 	first := k.first.Messages[slices.IndexFunc(k.first.Messages, func(m claudetest.Message) bool { return m.Role == "user" }):]
 	if name == "fork" || name == "background" {

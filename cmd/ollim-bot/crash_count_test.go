@@ -254,7 +254,8 @@ func (b *batch) still() bool {
 		}
 	}
 	var room struct{ Messages []any }
-	if text := stored(b.root, "state/waiting_messages.json"); text != "" && json.Unmarshal([]byte(text), &room) != nil || len(room.Messages) > 0 {
+	text := stored(b.root, "state/waiting_messages.json")
+	if text != "" && json.Unmarshal([]byte(text), &room) != nil || len(room.Messages) > 0 {
 		return false
 	}
 	for _, f := range b.files("reminders/*.md") { // one waits that is not put off for long; it may be gone by now
@@ -325,7 +326,8 @@ func (b *batch) count() {
 	if e.lost+len(e.hooks) <= e.omitted {
 		return // what made room for newer ones may have been these
 	}
-	e.fault(kindUpdates+" lost", e.lost-e.omitted, "%d updates and %d webhooks are nowhere, and only %d updates made room for others", e.lost, len(e.hooks), e.omitted)
+	e.fault(kindUpdates+" lost", e.lost-e.omitted, "%d updates and %d webhooks are nowhere, and only %d updates made room for others",
+		e.lost, len(e.hooks), e.omitted)
 	ledger := b.last("webhooks.jsonl", "webhook", "outcome")
 	for _, id := range e.hooks {
 		e.fault(kindWebhooks+" lost", 1, "webhook %s had its 202, and neither ran nor was reported; the ledger says %q", id, ledger[id])
@@ -401,8 +403,8 @@ func (e *evidence) report(x *thing, accepted int) {
 	for _, run := range ended {
 		most += run.Reports
 	}
-	e.fault(kindUpdates+" doubled", arrived+pending-most, "%s was delivered %d times and waits %d times; these runs have ended, and %d were cut off: %v",
-		x.mark, arrived, pending, cut, ended)
+	e.fault(kindUpdates+" doubled", arrived+pending-most,
+		"%s was delivered %d times and waits %d times; %d runs were cut off, and these have ended: %v", x.mark, arrived, pending, cut, ended)
 	e.again("updates of a run that was cut off, and of the one that followed", arrived+pending-1)
 	if accepted > arrived+pending {
 		e.lost += accepted - arrived - pending

@@ -50,7 +50,8 @@ func household(b *testing.B, n int) string {
 // shown starts a program in a terminal, with a home of its own.
 func shown(b *testing.B, name string, args ...string) *terminal {
 	b.Helper()
-	return startRaw(b, exec.CommandContext(b.Context(), name, args...), append(os.Environ(), "HOME="+b.TempDir(), "GIT_CONFIG_GLOBAL="+os.DevNull), nil)
+	cmd := exec.CommandContext(b.Context(), name, args...)
+	return startRaw(b, cmd, append(os.Environ(), "HOME="+b.TempDir(), "GIT_CONFIG_GLOBAL="+os.DevNull), nil)
 }
 
 // interrupts ends a program in a terminal.

@@ -183,12 +183,14 @@ func (p *promised) wordsAndTests() map[string]func() bool {
 		"agent:PROMPT":              button("agent:PROMPT"), "dismiss:": button("dismiss:"),
 		"critical": schema(toolset.PingUser, "critical"), "run_at": schema(toolset.AddReminder, "run_at"),
 		"update-main-session": mode("always"), "name": skillKey, "description": skillKey, "allowed-tools": skillKey,
-		`skills: ["tidy-notes"]`: routine(`skills: ["tidy-notes"]`, func(r routines.Routine) bool { return slices.Equal(r.Skills, []string{"tidy-notes"}) }),
-		"SKILL.md":               func() bool { return skill.File == "SKILL.md" },
-		"&&":                     func() bool { return p.lets(p.main, "Bash", `{"command":"ollim-bot help && ollim-bot help"}`) != "" },
-		"*.md":                   func() bool { return p.lets(p.main, "Grep", `{"pattern":"x"}`) != "" },
-		"docs":                   func() bool { return slices.Contains(p.offered, "mcp__docs__search") },
-		"ollim-bot":              func() bool { return p.command("ollim-bot help") == "" },
+		`skills: ["tidy-notes"]`: routine(`skills: ["tidy-notes"]`, func(r routines.Routine) bool {
+			return slices.Equal(r.Skills, []string{"tidy-notes"})
+		}),
+		"SKILL.md":  func() bool { return skill.File == "SKILL.md" },
+		"&&":        func() bool { return p.lets(p.main, "Bash", `{"command":"ollim-bot help && ollim-bot help"}`) != "" },
+		"*.md":      func() bool { return p.lets(p.main, "Grep", `{"pattern":"x"}`) != "" },
+		"docs":      func() bool { return slices.Contains(p.offered, "mcp__docs__search") },
+		"ollim-bot": func() bool { return p.command("ollim-bot help") == "" },
 	}
 	for _, value := range []string{"always", "on_ping", "freely", "blocked"} {
 		words[value] = mode(value)

@@ -132,7 +132,10 @@ func TestTheTerminalIsAsItWasAlsoWhenItIsFrozenOrTheProgramIsKilled(t *testing.T
 		{"a frozen bot", nil, true, sends(syscall.SIGTERM), ""},
 		{"a frozen bot that loses its terminal", nil, true, sends(syscall.SIGHUP), ""},
 		{"a frozen attached dashboard", attach, true, sends(syscall.SIGTERM), ""},
-		{"a killed bot", nil, false, func(p *terminal) { watched(p.t, strconv.Itoa(p.cmd.Process.Pid)); sends(syscall.SIGKILL)(p) }, "the program was killed"},
+		{"a killed bot", nil, false, func(p *terminal) {
+			watched(p.t, strconv.Itoa(p.cmd.Process.Pid))
+			sends(syscall.SIGKILL)(p)
+		}, "the program was killed"},
 		{"a killed attached dashboard", attach, false, sends(syscall.SIGKILL), "\x1b[?1049l"}, // the bot still has the terminal
 		{"an attached dashboard whose bot is killed", attach, false, func(p *terminal) {
 			bot.kill()

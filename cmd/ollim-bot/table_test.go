@@ -179,7 +179,9 @@ func (w *tableWorld) pokes() {
 	}
 	w.fake.User().Type("poke", "task", "pla")
 	w.until("a suggestion", func() bool {
-		return slices.ContainsFunc(w.fake.State().Interactions, func(i discordtest.Interaction) bool { return slices.Equal(i.Choices, []string{"Plants"}) })
+		return slices.ContainsFunc(w.fake.State().Interactions, func(i discordtest.Interaction) bool {
+			return slices.Equal(i.Choices, []string{"Plants"})
+		})
 	})
 }
 

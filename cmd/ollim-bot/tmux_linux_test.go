@@ -94,7 +94,8 @@ func TestAnAttachedDashboardInARealTerminal(t *testing.T) {
 	t.Parallel()
 	s := serveViewers(t)
 	s.file("routines/a.md", "---\nid: \"aaaa0001\"\ncron: \"0 */2 * * *\"\ndescription: Sweep\n---\nSweep.\n")
-	editor := testkit.Program(t, filepath.Join(s.home, "editor"), "#!/bin/sh\necho THE-EDITOR on $(tty) for $(cat \"$1\" | wc -l) lines\nread line\n")
+	editor := testkit.Program(t, filepath.Join(s.home, "editor"),
+		"#!/bin/sh\necho THE-EDITOR on $(tty) for $(cat \"$1\" | wc -l) lines\nread line\n")
 	x := startTmux(t)
 	stty := func(name string) string {
 		file := filepath.Join(s.home, name)
