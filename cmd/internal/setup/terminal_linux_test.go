@@ -24,7 +24,8 @@ func echoes(t *testing.T, f *os.File) bool {
 
 func TestInitAtATerminalAsksForTheTokenAgainAndProvesByAHelloThatItReachesItsUser(t *testing.T) {
 	testkit.Alone(t)
-	m, s := withDiscord(t, initToken)
+	m := newMachine(t)
+	m.withDiscord(initToken)
 	screen, keys, err := pty.Open()
 	testkit.Must(t, err)
 	defer screen.Close()
@@ -67,7 +68,7 @@ func TestInitAtATerminalAsksForTheTokenAgainAndProvesByAHelloThatItReachesItsUse
 	if invited < 0 || asked < invited { // P14
 		t.Errorf("the invitation is not shown before the question:\n%s", &seen)
 	}
-	if !s.State().Said(s.Bot(), "is here") {
+	if !m.discord.State().Said(m.discord.Bot(), "is here") {
 		t.Error("it has not written")
 	}
 }
