@@ -2,10 +2,8 @@ package policy
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -16,8 +14,6 @@ import (
 
 	"ollimbot/core/agent"
 	"ollimbot/core/base/testkit"
-	"ollimbot/core/brief/skill"
-	"ollimbot/routines"
 )
 
 // attempt is one call by a model, with the expected outcome. The same table is played against the
@@ -34,109 +30,78 @@ type attempt struct {
 	Vary string `json:"vary"` // the parts that can be written in other ways: "path", "case", "text"
 }
 
-// battlefield is a data directory with all targets of the attacks.
+// battlefield is a room with all targets of the attacks.
 type battlefield struct {
 	Files    map[string]string `json:"files"`
 	Links    map[string]string `json:"links"`
 	Attempts []attempt         `json:"attempts"`
-
-	guard         *Guard
-	root, outside string
+	*room
 }
 
 func newBattlefield(t *testing.T) *battlefield {
 	t.Helper()
-	data, err := os.ReadFile("testdata/attempts.json")
-	testkit.Must(t, err)
-	var b battlefield
-	testkit.Must(t, json.Unmarshal(data, &b))
-	base, err := filepath.EvalSymlinks(t.TempDir())
-	testkit.Must(t, err)
-	t.Setenv("HOME", filepath.Join(base, "home"))
-	b.outside = filepath.Join(base, "outside")
-	b.guard, b.root = guardAt(t, filepath.Join(base, "data"))
+	b := battlefield{room: newRoom(t)}
+	table(t, "attempts.json", &b)
 	for name, text := range b.Files {
 		write(t, filepath.Join(b.root, name), text)
 	}
 	for name, target := range b.Links {
 		link(t, target, filepath.Join(b.root, name))
 	}
-	link(t, b.root, filepath.Join(base, "alias"))
+	link(t, b.root, filepath.Join(b.base, "alias"))
 	// Files as young as the first command of a session may be that command's work, but these files
 	// are the user's.
 	time.Sleep(2 * stampSlack)
-	answering(t, b.guard, Deny.always)
 	return &b
 }
 
-// sessionsOf returns the sessions that a row of the table names. A generous list and an "always"
-// for every tool must not open a closed place.
-func (b *battlefield) sessionsOf(on string) map[string]*Session {
-	sessions := map[string]*Session{}
-	add := func(name string, kind Kind, mode Mode, allowed []string) {
-		sessions[name] = b.guard.Session(Scope{Kind: kind, Rules: Rules{Allowed: allowed}, Mode: func() Mode { return mode }})
+const (
+	generous = "every tool, Monitor, PowerShell, "
+	pen      = ", Write(./**.md), Edit(./**.md), MultiEdit(./**.md)"
+)
+
+// sessionsOf are the sessions that a row of the table names. A generous list must not open a closed place.
+var sessionsOf = map[string][]string{
+	"every": {
+		"as main, fork in dontAsk, ask, acceptEdits, bypass with " + generous + "its tools", "as main, fork in dontAsk, ask, acceptEdits, bypass with its tools",
+		"as run with its tools", "as run with " + generous + "its tools",
+	},
+	"dontAsk":           {"as main, fork with its tools"},
+	"dontAsk writer":    {"as main with " + generous + "its tools"},
+	"dontAsk pen":       {"as main with its tools" + pen},
+	"background pen":    {"as run with its tools" + pen},
+	"background":        {"as run with its tools"},
+	"background writer": {"as run with " + generous + "its tools"},
+	"asks":              {"as main in ask with its tools", "as fork in acceptEdits with its tools"},
+	"tainted":           {"as run with " + generous + "its tools; after webhook ci", "as run with " + generous + "a conversation's tools; after webhook ci"},
+	"tainted main turn": {"as main in dontAsk, bypass with " + generous + "its tools; turn limited " + generous + "a run's tools; after webhook ci"},
+	"limited turn":      {"as main in dontAsk, ask, bypass with " + generous + "its tools; turn limited a run's tools"},
+	"talk":              {"as main with its tools", "as fork in ask with its tools"},
+}
+
+// sessions returns how to make the sessions that a row names.
+func (b *battlefield) sessions(on string) map[string]func() *Session {
+	all := map[string]func() *Session{}
+	for _, line := range sessionsOf[on] {
+		for part := range strings.SplitSeq(line, "; ") {
+			b.casts(part)
+		}
+		who := b.cast
+		for _, kind := range who.kinds {
+			for _, mode := range who.modes {
+				all[fmt.Sprintf("%s (kind %d, %s)", line, kind, mode)] = func() *Session {
+					b.cast = who
+					return b.caller(kind, mode)
+				}
+			}
+		}
 	}
-	generous := func(list []string) []string {
-		return append(append(slices.Clone(everything.Allowed), "Monitor", "PowerShell"), list...)
-	}
-	pen := []string{"Write(./**.md)", "Edit(./**.md)", "MultiEdit(./**.md)"}
-	switch on {
-	case "every":
-		for _, mode := range []Mode{DontAsk, Ask, AcceptEdits, BypassPermissions} {
-			add("main "+string(mode), Main, mode, generous(MainTools()))
-			add("fork "+string(mode), Interactive, mode, MainTools())
-		}
-		add("background", Background, DontAsk, BackgroundTools())
-		add("generous background", Background, DontAsk, generous(BackgroundTools()))
-	case "dontAsk":
-		add("main", Main, DontAsk, MainTools())
-		add("fork", Interactive, DontAsk, MainTools())
-	case "dontAsk writer":
-		add("main", Main, DontAsk, generous(MainTools()))
-	case "dontAsk pen":
-		add("main", Main, DontAsk, append(MainTools(), pen...))
-	case "background pen":
-		add("background", Background, DontAsk, append(BackgroundTools(), pen...))
-	case "background":
-		add("background", Background, DontAsk, BackgroundTools())
-	case "background writer":
-		add("background", Background, DontAsk, generous(BackgroundTools()))
-	case "asks":
-		add("main", Main, Ask, MainTools())
-		add("fork", Interactive, AcceptEdits, MainTools())
-	case "tainted":
-		add("background", Background, DontAsk, generous(BackgroundTools()))
-		add("webhook", Background, DontAsk, generous(MainTools()))
-		for _, s := range sessions {
-			s.taint.Read("webhook ci")
-		}
-	case "tainted main turn":
-		limit := b.guard.newLimit(Rules{Allowed: generous(BackgroundTools())})
-		for _, mode := range []Mode{DontAsk, BypassPermissions} {
-			add("main "+string(mode), Main, mode, generous(MainTools()))
-		}
-		for _, s := range sessions {
-			s.scope.Turn = func() Turn { return Turn{Limit: limit} }
-			s.taint.Read("webhook ci")
-		}
-	case "limited turn":
-		limit := b.guard.newLimit(Rules{Allowed: BackgroundTools()})
-		for _, mode := range []Mode{DontAsk, Ask, BypassPermissions} {
-			add("main "+string(mode), Main, mode, generous(MainTools()))
-		}
-		for _, s := range sessions {
-			s.scope.Turn = func() Turn { return Turn{Limit: limit} }
-		}
-	case "talk":
-		add("main", Main, DontAsk, MainTools())
-		add("fork", Interactive, Ask, MainTools())
-	}
-	return sessions
+	return all
 }
 
 // become returns the outcome of a call in the worst engine: one that allows everything to which the
 // hook does not object. Hook and callback must agree.
-func become(ctx context.Context, s *Session, u agent.ToolUse) (outcome, reason string) {
+func (r *room) become(ctx context.Context, s *Session, u agent.ToolUse) (outcome, reason string) {
 	hook := s.PreTool(ctx, u)
 	if !hook.Allow {
 		return "refused", hook.Reason
@@ -146,40 +111,24 @@ func become(ctx context.Context, s *Session, u agent.ToolUse) (outcome, reason s
 	case hook.Ask && (strings.HasPrefix(callback.Reason, "The user denied") || strings.Contains(callback.Reason, "The user was asked")):
 		return "asked", ""
 	case !hook.Ask && callback.Allow:
-		return s.g.meaning(u), ""
+		return r.meaning(u), ""
 	}
 	return fmt.Sprintf("hook %+v, callback %+v", hook, callback), ""
 }
 
 // meaning returns the effect of a task, skill or webhook that a call has written, read from its
 // bytes; "allowed" for every other call.
-func (g *Guard) meaning(u agent.ToolUse) string {
-	x := g.tree.call(u)
-	rel, ok := g.granting(x.path)
+func (r *room) meaning(u agent.ToolUse) string {
+	x := r.tree.call(u)
+	rel, ok := r.granting(x.path)
 	if !ok || !writes(x.tool) {
 		return "allowed"
 	}
-	_, data, _ := g.proposed(x)
-	waits, limited := "", false
-	switch judgedIn(rel) {
-	case "routines":
-		r, _ := routines.ParseRoutine(rel, data)
-		r.Digest = routines.Digest(data)
-		waits, limited = g.TaskWaits(&r.Task), g.LimitOf(r.Task) != nil
-	case "reminders":
-		r, _ := routines.ParseReminder(rel, data, g.o.Zone)
-		r.Digest = routines.Digest(data)
-		waits, limited = g.TaskWaits(&r.Task), g.LimitOf(r.Task) != nil
-	case "skills":
-		one, _, _ := skill.Parse(filepath.Base(filepath.Dir(rel)), data)
-		waits = g.SkillWaits(one)
-	case "webhooks":
-		waits = g.TaskWaits(&routines.Task{Kind: routines.KindWebhook, Path: rel, Digest: routines.Digest(data), Background: true})
-	}
-	switch {
+	_, data, _ := r.proposed(x)
+	switch waits, task := r.weighs(rel, data); {
 	case waits != "":
 		return "held"
-	case limited:
+	case r.LimitOf(task) != nil:
 		return "limited"
 	}
 	return "allowed"
@@ -187,40 +136,25 @@ func (g *Guard) meaning(u agent.ToolUse) string {
 
 func (b *battlefield) use(a attempt) agent.ToolUse {
 	use := toolUse(a.Do, a.With)
-	outside, err := json.Marshal(b.outside)
-	if err != nil {
-		panic(err)
-	}
-	use.Input = []byte(strings.ReplaceAll(string(use.Input), "$OUTSIDE", strings.Trim(string(outside), `"`)))
+	use.Input = []byte(strings.ReplaceAll(string(use.Input), "$OUTSIDE", filepath.Join(b.base, "outside")))
 	return use
 }
 
 func TestEveryAttemptComesToWhatItShould(t *testing.T) {
 	b := newBattlefield(t)
-	for _, a := range b.Attempts {
-		for name, s := range b.sessionsOf(a.On) {
-			got, reason := become(t.Context(), s, b.use(a))
-			if got != a.Want || got == "refused" && reason == "" {
-				t.Errorf("%s: %s %v in %s is %s, want %s (%s)", a.Line, a.Do, a.With, name, got, a.Want, reason)
+	for _, always := range []bool{false, true} { // which opens a tool, but no closed place
+		for _, a := range b.Attempts {
+			if always && a.On != "every" {
+				continue
+			}
+			for name, session := range b.sessions(a.On) {
+				if got, reason := b.become(t.Context(), session(), b.use(a)); got != a.Want || got == "refused" && reason == "" {
+					t.Errorf("%s: %s %v in %s, with always %v, is %s, want %s (%s)", a.Line, a.Do, a.With, name, always, got, a.Want, reason)
+				}
 			}
 		}
-	}
-}
-
-// "Always" opens a tool, but no closed place.
-func TestAlwaysOpensNothingThatIsClosed(t *testing.T) {
-	b := newBattlefield(t)
-	for _, tool := range everything.Allowed {
-		b.guard.Allow(tool)
-	}
-	for _, a := range b.Attempts {
-		if a.On != "every" {
-			continue
-		}
-		for name, s := range b.sessionsOf(a.On) {
-			if got, reason := become(t.Context(), s, b.use(a)); got != a.Want {
-				t.Errorf("%s: %s %v in %s is %s, want %s (%s)", a.Line, a.Do, a.With, name, got, a.Want, reason)
-			}
+		for _, tool := range everything.Allowed {
+			b.Allow(tool)
 		}
 	}
 }
@@ -229,13 +163,10 @@ func TestAlwaysOpensNothingThatIsClosed(t *testing.T) {
 func TestNoSpellingChangesWhatAnAttemptComesTo(t *testing.T) {
 	b := newBattlefield(t)
 	rows := slices.DeleteFunc(slices.Clone(b.Attempts), func(a attempt) bool { return a.Vary == "" })
-	all := map[string]map[string]*Session{}
-	for _, a := range rows {
-		all[a.On] = b.sessionsOf(a.On)
-	}
 	testkit.Check(t, func(rt *rapid.T) {
 		a := rapid.SampledFrom(rows).Draw(rt, "row")
-		name := rapid.SampledFrom(slices.Sorted(maps.Keys(all[a.On]))).Draw(rt, "session")
+		all := b.sessions(a.On)
+		name := rapid.SampledFrom(slices.Sorted(maps.Keys(all))).Draw(rt, "session")
 		a.With = maps.Clone(a.With)
 		for _, key := range []string{"file_path", "notebook_path", "path"} {
 			if path, ok := a.With[key].(string); ok {
@@ -245,12 +176,7 @@ func TestNoSpellingChangesWhatAnAttemptComesTo(t *testing.T) {
 		if text, ok := a.With["content"].(string); ok && strings.Contains(a.Vary, "text") {
 			a.With["content"] = retyped(rt, text)
 		}
-		session := all[a.On][name]
-		before := session.Label()
-		got, reason := become(t.Context(), session, b.use(a))
-		session.taint.Clear() // the label from this attempt
-		session.taint.Read(before)
-		if got != a.Want {
+		if got, reason := b.become(t.Context(), all[name](), b.use(a)); got != a.Want {
 			rt.Fatalf("%s: %s %q in %s is %s, want %s (%s)", a.Line, a.Do, a.With, name, got, a.Want, reason)
 		}
 	})
@@ -290,7 +216,7 @@ func (b *battlefield) respelled(t *rapid.T, path string, a attempt) string {
 		return b.root + "/" + path
 	case 2:
 		if a.Want == "refused" {
-			return filepath.Join(filepath.Dir(b.root), "alias") + "/" + path
+			return filepath.Join(b.base, "alias") + "/" + path
 		}
 	}
 	return path

@@ -2,7 +2,6 @@ package policy
 
 import (
 	"context"
-	"encoding/json"
 	"log/slog"
 	"os"
 	"os/exec"
@@ -64,11 +63,9 @@ type links struct {
 
 func TestEveryChainOfSessionsEndsAsItShould(t *testing.T) {
 	testkit.Alone(t)
-	data, err := os.ReadFile("testdata/chains.json")
-	testkit.Must(t, err)
-	var table struct{ Chains []chain }
-	testkit.Must(t, json.Unmarshal(data, &table))
-	for _, c := range table.Chains {
+	var all struct{ Chains []chain }
+	table(t, "chains.json", &all)
+	for _, c := range all.Chains {
 		if c.Only == "program" {
 			continue
 		}

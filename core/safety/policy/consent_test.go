@@ -3,6 +3,8 @@ package policy
 import (
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"ollimbot/core/agent"
 )
@@ -10,47 +12,13 @@ import (
 // asking returns a session that asks about every call, and the questions, which are answered with a verdict.
 func asking(t *testing.T, v Verdict) (s *Session, asked *[]Approval) {
 	t.Helper()
-	g, _ := newGuard(t)
+	g, _ := guardAt(t, t.TempDir())
 	asked = answering(t, g, v.always)
 	return g.Session(Scope{Kind: Main, Mode: func() Mode { return Ask }, Turn: func() Turn { return Turn{Attended: true} }}), asked
 }
 
-// A0: a command that a person cannot see as it runs is refused before anyone is asked, in every mode.
-func TestACommandWithHiddenCharactersIsRefused(t *testing.T) {
-	for _, command := range []string{
-		"echo hello \x1b]; touch notes/PWNED ; #\a", "echo hello \x1bP; touch x\x1b\\", "echo a\rb", "echo \x00", "echo \u202eevil", "echo a\u200bb", "echo a\u200db",
-		"echo \u2066a", "ls \U000e0041", "ls \u3164", "\u0085touch x",
-	} {
-		for _, mode := range []Mode{Ask, AcceptEdits, BypassPermissions} {
-			s, asked := asking(t, Allow)
-			s.scope.Mode = func() Mode { return mode }
-			for name, decide := range map[string]func() agent.Decision{
-				"the hook":       func() agent.Decision { return s.PreTool(t.Context(), bash(command)) },
-				"the permission": func() agent.Decision { return s.Permission(t.Context(), bash(command)) },
-			} {
-				if d := decide(); d.Allow || len(*asked) > 0 || !strings.Contains(d.Reason, "must not contain ⟦") {
-					t.Errorf("%q, %s, %s: %+v, asked %v", command, mode, name, d, *asked)
-				}
-			}
-		}
-	}
-}
-
-func TestAPathWithHiddenCharactersIsRefused(t *testing.T) {
-	s, asked := asking(t, Allow)
-	for _, u := range []agent.ToolUse{
-		toolUse("Write", fields{"file_path": "notes/a\u200b.md", "content": "x"}), toolUse("Read", fields{"file_path": "notes/\x1b]a\a.md"}),
-		toolUse("Grep", fields{"pattern": "x", "path": "notes\u202e"}), toolUse("Monitor", fields{"command": "tail \x1b", "file_path": "x"}),
-		toolUse("WebFetch", fields{"url": "https://example.org/\u202e"}), toolUse("Other", fields{"path": "a\u2060"}),
-	} {
-		if d := s.Permission(t.Context(), u); d.Allow || len(*asked) > 0 || !strings.Contains(d.Reason, "must not contain ⟦") {
-			t.Errorf("%s %s: %+v, asked %v", u.Name, u.Input, d, *asked)
-		}
-	}
-	if reason := s.Send(t.Context(), s.g.tree.root+"/a\u200b.md"); !strings.Contains(reason, "must not contain ⟦U+200B⟧") {
-		t.Errorf("sent: %q", reason)
-	}
-}
+// A0: what a person cannot see as it runs is refused before anyone is asked, in every mode.
+func TestACommandWithHiddenCharactersIsRefused(t *testing.T) { stories(t, "hidden") }
 
 // A0, A6: the rest is shown as it is, and exactly the call that was shown may run.
 func TestWhatIsAllowedIsWhatWasShown(t *testing.T) {
@@ -75,20 +43,100 @@ func TestWhatIsAllowedIsWhatWasShown(t *testing.T) {
 			t.Errorf("%.80s: another call is approved", tt.use.Input)
 		}
 	}
-}
-
-func TestACallThatIsTooLongToBeShownIsRefused(t *testing.T) {
 	s, asked := asking(t, Allow)
 	if d := s.Permission(t.Context(), bash("echo "+strings.Repeat("x", maxPicture))); d.Allow || len(*asked) > 0 || !strings.Contains(d.Reason, "too long") {
-		t.Errorf("%+v, asked %.100v", d, *asked)
+		t.Errorf("too long to be shown: %+v, asked %.100v", d, *asked)
 	}
 }
 
-// The executor and the rules must not read different values of one argument.
-func TestAnArgumentInTwoSpellingsIsRefused(t *testing.T) {
-	s, asked := asking(t, Allow)
-	u := toolUse("Write", fields{"file_path": "notes/a.md", "content": "a", "CONTENT": "b"})
-	if d := s.Permission(t.Context(), u); d.Allow || len(*asked) > 0 || !strings.Contains(d.Reason, "given twice") {
-		t.Errorf("%+v, asked %v", d, *asked)
+// P13: the question names the file, and says where it is; a path that cannot be shown is refused.
+func TestAQuestionAboutAFileToSendNamesIt(t *testing.T) {
+	s, asked := asking(t, Always)
+	data, outside := s.g.tree.root, t.TempDir()
+	for path, want := range map[string]string{data + "/notes/a.png": "notes/a.png", outside + "/b.png": outside + "/b.png"} {
+		*asked = nil
+		s.Send(t.Context(), path)
+		one := (*asked)[0]
+		if one.Question != "Send you "+path[len(path)-5:]+"?" || one.Text != "⟦file_path:⟧ "+want || (one.Scope() != "") != (want == "notes/a.png") {
+			t.Errorf("asked %+v", one)
+		}
+	}
+	if reason := s.Send(t.Context(), data+"/a\u200b.md"); !strings.Contains(reason, "must not contain ⟦U+200B⟧") {
+		t.Errorf("sent: %q", reason)
+	}
+}
+
+// P13: always applies to the command in question, and not to all of Bash.
+func TestAlwaysAllowsTheSameCommandAndNoOther(t *testing.T) {
+	s, asked := asking(t, Always)
+	for _, tt := range []struct {
+		tool, input string
+		asks        bool
+	}{
+		{"Bash", `{"command":"rm *"}`, true},
+		{"Bash", `{"command":"rm *","description":"tidy up","timeout":9}`, false},
+		{"Bash", `{"command":"rm a"}`, true},
+		{"Bash", `{"command":"rm *; curl evil"}`, true},
+		{"Bash", `{"command":"rm * "}`, true},
+		{"Bash", `{"command":"rm *","run_in_background":true}`, true},
+		{"Bash", `{"command":"rm *","dangerouslyDisableSandbox":true}`, true},
+		{"Monitor", `{"command":"rm *"}`, true},
+		{"mcp__weather__forecast", `{"city":"Bonn"}`, true},
+		{"mcp__weather__forecast", `{"city":"Kiel"}`, false},
+		{"a new conversation", "", false},
+		{"Bash", `{"command":"rm *"}`, true},
+	} {
+		if tt.input == "" {
+			s.g.Reset()
+			continue
+		}
+		before := len(*asked)
+		d := s.Permission(t.Context(), agent.ToolUse{Name: tt.tool, Input: []byte(tt.input)})
+		if got := len(*asked) > before; !d.Allow || got != tt.asks {
+			t.Errorf("%s %s: asked is %t, %+v", tt.tool, tt.input, got, d)
+		}
+		if tt.asks {
+			one := (*asked)[before]
+			scope, grant := "this command", "this exact command runs without a question"
+			if tt.tool == "mcp__weather__forecast" {
+				scope, grant = "this tool", "every call of weather/forecast runs without a question"
+			}
+			if one.Scope() != scope || one.Grant() != grant {
+				t.Errorf("%s %s: %q, %q", tt.tool, tt.input, one.Scope(), one.Grant())
+			}
+		}
+	}
+}
+
+func TestALabelThatIsCutSaysSo(t *testing.T) {
+	long := Request{Question: "Run this command?", Text: strings.Repeat("a", 5000)}.Asked(time.Time{})
+	if _, _, marked := strings.Cut(long.Label, "⟧aaaa"); !marked || !strings.Contains(long.Label, "aaa⟦30") || len(long.Text) != 5000 {
+		t.Errorf("the label is %q, the text has %d", long.Label, len(long.Text))
+	}
+	if a := (Request{Question: "Run this command?", Text: "ls\nrm -rf ~"}.Asked(time.Time{})); a.Label != "Run this command? ls ⏎ rm -rf ~" {
+		t.Errorf("%q", a.Label)
+	}
+}
+
+func TestTheUsersAnswerDecides(t *testing.T) {
+	for verdict, reason := range map[Verdict]string{ // no verdict is no answer
+		Allow: "", Always: "", Deny: "user denied Bash(date)", "": "no one answered within 60 seconds",
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			s, _ := asking(t, verdict)
+			begin := time.Now()
+			for _, command := range []string{"date", "pwd"} {
+				d := s.Permission(t.Context(), bash(command))
+				if d.Allow != verdict.Allows() || !strings.Contains(d.Reason, strings.ReplaceAll(reason, "date", command)) {
+					t.Errorf("%s after %q: %+v", command, verdict, d)
+				}
+			}
+			if took := time.Since(begin); verdict == "" && took != 2*Patience {
+				t.Errorf("waited %s", took)
+			}
+			if got := s.g.sessionAllows(s.g.tree.call(bash("pwd")).exact()); got != (verdict == Always) || s.g.sessionAllows("Bash") {
+				t.Errorf("after %q: allowed for the session %v", verdict, got)
+			}
+		})
 	}
 }

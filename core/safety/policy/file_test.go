@@ -1,7 +1,9 @@
 package policy
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -10,68 +12,39 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"ollimbot/core/base/goldentest"
 	"ollimbot/core/base/testkit"
 	"ollimbot/routines"
 )
 
+// TestToolPolicyFilesAreRead plays testdata/policy.txt: below each file what is read from it, and its problems.
 func TestToolPolicyFilesAreRead(t *testing.T) {
-	for _, tt := range []struct {
-		name, text string
-		want       ToolPolicy
-		problems   []string // "line:column severity part", in order
-		lost       bool     // it may be meant to take rights away, and is not understood
-	}{
-		{"no text", "", ToolPolicy{}, nil, false},
-		{"a comment", "# nothing yet\n", ToolPolicy{}, nil, false},
-		{"everything", "main_session:\n  additional_allowed:\n    - \"Bash(git status)\"\n    - WebSearch\n" +
-			"bg_forks:\n  additional_allowed: [ 'Bash(git log *)' ]\n  override:\n  - Read(./**.md)\n", ToolPolicy{
-			MainAdditional: []string{"Bash(git status)", "WebSearch"}, BackgroundAdditional: []string{"Bash(git log *)"},
-			Override: []string{"Read(./**.md)"},
-		}, nil, false},
-		{"keys with dashes", "main-session:\n  additional-allowed: [WebSearch]\n", ToolPolicy{MainAdditional: []string{"WebSearch"}}, nil, false},
-		{"an empty override", "bg_forks:\n  override: []\n", ToolPolicy{Override: []string{}}, nil, false},
-		{"an override without a value", "bg_forks:\n  override:\n", ToolPolicy{}, []string{"2:3 warning write []"}, false},
-		{"a section without a value", "bg_forks:\nmain_session:\n", ToolPolicy{}, nil, false},
-		{"windows line ends", "bg_forks:\r\n  override:\r\n    - Task\r\n", ToolPolicy{Override: []string{"Task"}}, nil, false},
-		{"an unknown section", "main: 3\nbg_forks:\n  extra: 1\n", ToolPolicy{}, []string{"1:1 error main_session", "3:3 error override"}, true},
-		{"an override of main", "main_session:\n  override: [Task]\n", ToolPolicy{}, []string{"2:3 error additional_allowed"}, true},
-		{"a section that is a list", "bg_forks:\n  - Task\n", ToolPolicy{}, []string{"2:3 error bg_forks must contain keys"}, true},
-		{"a word for a list", "bg_forks:\n  override: Task\n", ToolPolicy{}, []string{"2:13 error must be a list"}, true},
-		{
-			"items that are no texts", "bg_forks:\n  override:\n    - {a: b}\n    - [Task]\n    - Task\n",
-			ToolPolicy{Override: []string{"Task"}},
-			[]string{"3:7 error not text", "4:7 error not text"},
-			false,
-		},
-		{
-			"bad patterns are left out", "bg_forks:\n  additional_allowed:\n    - Bash(*)\n    - Read(*)\n    - Write(**)\n    - \"Bash(a | b)\"\n",
-			ToolPolicy{BackgroundAdditional: []string{"Read(*)"}},
-			[]string{"3:7 error too broad", "4:7 warning overly broad", "5:7 error the bot's own files", "6:7 error chaining"},
-			false,
-		},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			l := parsePolicy([]byte(tt.text))
-			got, problems := l.policy, l.problems
-			if diff := cmp.Diff(tt.want, got); diff != "" {
-				t.Error(diff)
+	goldentest.Stories(t, "policy.txt", func(t *testing.T, story string) string {
+		text, _, _ := strings.Cut("\n"+story, "\n> ")
+		text = strings.TrimPrefix(text, "\n")
+		out := strings.TrimSpace(text)
+		l := parsePolicy([]byte(text + "\n"))
+		for _, list := range []struct {
+			what string
+			all  []string
+		}{
+			{"conversations have also", l.policy.MainAdditional}, {"runs have also", l.policy.BackgroundAdditional}, {"runs have only", l.policy.Override},
+		} {
+			if list.all != nil {
+				out += fmt.Sprintf("\n> %s %q", list.what, list.all)
 			}
-			if l.understood == tt.lost {
-				t.Errorf("understood: %t", l.understood)
+		}
+		for _, p := range l.problems {
+			if p.File != FileName {
+				t.Errorf("the problem is one of %s", p.File)
 			}
-			if len(problems) != len(tt.problems) {
-				t.Fatalf("problems %+v, want %q", problems, tt.problems)
-			}
-			for i, p := range problems {
-				place, rest, _ := strings.Cut(tt.problems[i], " ")
-				severity, part, _ := strings.Cut(rest, " ")
-				at := fmt.Sprintf("%d:%d", p.Line, p.Column)
-				if !strings.HasPrefix(at, place) || string(p.Severity) != severity || !strings.Contains(p.Message, part) || p.File != FileName {
-					t.Errorf("%+v, want %q", p, tt.problems[i])
-				}
-			}
-		})
-	}
+			out += fmt.Sprintf("\n> %d:%d %s: %s", p.Line, p.Column, p.Severity, p.Message)
+		}
+		if !l.understood {
+			out += "\n> it may take rights away, and is not understood"
+		}
+		return out
+	})
 }
 
 func TestAFileThatIsNoYAMLNamesItsLine(t *testing.T) {
@@ -93,40 +66,31 @@ func TestAFileThatIsNoYAMLNamesItsLine(t *testing.T) {
 		"a: !!binary |\n  x\n" + strings.Repeat("}", 200):        0,
 	} {
 		l := parsePolicy([]byte(text))
-		policy, problems := l.policy, l.problems
 		if l.understood { // text that the library accepts may contain nothing relevant, but must not change anything
-			if diff := cmp.Diff(ToolPolicy{}, policy); diff != "" {
+			if diff := cmp.Diff(ToolPolicy{}, l.policy); diff != "" {
 				t.Errorf("%.30q: %s", text, diff)
 			}
-			continue
-		}
-		if len(problems) != 1 || problems[0].Severity != routines.Error || line > 0 && problems[0].Line != line {
-			t.Errorf("%.30q: %+v, want line %d", text, problems, line)
+		} else if len(l.problems) != 1 || l.problems[0].Severity != routines.Error || line > 0 && l.problems[0].Line != line {
+			t.Errorf("%.30q: %+v, want line %d", text, l.problems, line)
 		}
 	}
 }
 
 func TestThePolicyExtendsAndReplacesTheLists(t *testing.T) {
-	none := ToolPolicy{}
-	if diff := cmp.Diff(MainTools(), none.Main()); diff != "" {
-		t.Error(diff)
-	}
-	if diff := cmp.Diff(BackgroundTools(), none.Background()); diff != "" {
-		t.Error(diff)
-	}
-	p := ToolPolicy{MainAdditional: []string{"Task", "Skill"}, BackgroundAdditional: []string{"Task"}}
-	if diff := cmp.Diff(append(MainTools(), "Task"), p.Main()); diff != "" {
-		t.Error(diff)
-	}
-	if diff := cmp.Diff(append(BackgroundTools(), "Task"), p.Background()); diff != "" {
-		t.Error(diff)
-	}
-	p.Override = []string{"Read"}
-	if diff := cmp.Diff([]string{"Read", "Task"}, p.Background()); diff != "" {
-		t.Error(diff)
-	}
-	if got := (ToolPolicy{Override: []string{}}).Background(); len(got) != 0 {
-		t.Errorf("an empty override leaves %v", got)
+	more := ToolPolicy{MainAdditional: []string{"Task", "Skill"}, BackgroundAdditional: []string{"Task"}}
+	only := more
+	only.Override = []string{"Read"}
+	for name, c := range map[string]struct{ got, want []string }{
+		"a conversation without a policy": {ToolPolicy{}.Main(), MainTools()},
+		"a run without a policy":          {ToolPolicy{}.Background(), BackgroundTools()},
+		"a conversation with more":        {more.Main(), append(MainTools(), "Task")},
+		"a run with more":                 {more.Background(), append(BackgroundTools(), "Task")},
+		"a run with only these":           {only.Background(), []string{"Read", "Task"}},
+		"a run with nothing":              {ToolPolicy{Override: []string{}}.Background(), []string{}},
+	} {
+		if diff := cmp.Diff(c.want, c.got); diff != "" {
+			t.Errorf("%s: %s", name, diff)
+		}
 	}
 }
 
@@ -134,34 +98,36 @@ func TestAChangedFileTakesEffectAndABrokenOneDoesNot(t *testing.T) {
 	g, root := newGuard(t)
 	f := NewFile(g.o.Dir)
 	path := filepath.Join(root, FileName)
-	load := func(want ...string) []routines.Problem {
-		t.Helper()
-		p, problems := f.Load()
-		if diff := cmp.Diff(ToolPolicy{Override: want}, p); diff != "" {
-			t.Error(diff)
+	for _, c := range []struct {
+		text     string // "" is no file
+		override []string
+		problem  int // its line
+	}{
+		{"", nil, 0},
+		{"bg_forks: {override: [Read]}\n", []string{"Read"}, 0},
+		{"bg_forks: {override: [Task]}\n", []string{"Task"}, 0}, // with the same size at the same moment
+		{"bg_forks: {override: [Glob}\n", []string{}, 1},
+		{"# nothing\n", nil, 0},
+		{"bg_forks: {override: [Grep]}\n", []string{"Grep"}, 0},
+		{"", nil, 0},
+	} {
+		if c.text != "" {
+			write(t, path, c.text)
+		} else if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			t.Fatal(err)
 		}
-		return problems
+		p, problems := f.Load()
+		if diff := cmp.Diff(ToolPolicy{Override: c.override}, p); diff != "" {
+			t.Errorf("%q: %s", c.text, diff)
+		}
+		if (len(problems) == 1) != (c.problem > 0) || c.problem > 0 && problems[0].Line != c.problem {
+			t.Errorf("%q: %+v", c.text, problems)
+		}
 	}
-	load()
-	write(t, path, "bg_forks: {override: [Read]}\n")
-	load("Read")
-	write(t, path, "bg_forks: {override: [Task]}\n") // with the same size at the same moment
-	load("Task")
-	write(t, path, "bg_forks: {override: [Glob}\n")
-	if problems := load([]string{}...); len(problems) != 1 || problems[0].Line != 1 {
-		t.Errorf("problems of a broken file: %+v", problems)
-	}
-	write(t, path, "# nothing\n")
-	if problems := load(); len(problems) > 0 {
-		t.Errorf("problems of a cured file: %+v", problems)
-	}
-	write(t, path, "bg_forks: {override: [Grep]}\n")
-	load("Grep")
-	testkit.Must(t, os.Remove(path))
-	load()
 	testkit.Must(t, os.Mkdir(path, 0o700))
-	if problems := load(BackgroundTools()...); len(problems) != 1 || problems[0].Severity != routines.Error {
-		t.Errorf("problems of a folder: %+v", problems)
+	p, problems := f.Load()
+	if diff := cmp.Diff(ToolPolicy{Override: BackgroundTools()}, p); diff != "" || len(problems) != 1 || problems[0].Severity != routines.Error {
+		t.Errorf("a folder: %s%+v", diff, problems)
 	}
 }
 
@@ -191,10 +157,7 @@ func TestAFileThatIsNotUnderstoodGrantsOnlyWhatBothListsDo(t *testing.T) {
 			}
 			write(t, filepath.Join(root, FileName), misspelled)
 			p, problems := f.Load()
-			if diff := cmp.Diff(tt.want, p.Background()); diff != "" {
-				t.Error(diff)
-			}
-			if diff := cmp.Diff(MainTools(), p.Main()); diff != "" {
+			if diff := cmp.Diff([][]string{tt.want, MainTools()}, [][]string{p.Background(), p.Main()}); diff != "" {
 				t.Error(diff)
 			}
 			if len(problems) != 1 || problems[0].Severity != routines.Error || problems[0].Line != 2 || !strings.Contains(problems[0].Message, tt.says) ||
@@ -230,7 +193,7 @@ func FuzzToolPolicyNeverPanicsOrOpensEverything(f *testing.F) {
 	f.Add("bg_forks:\n  override: !!str x\n--- \n- \x00")
 	f.Fuzz(func(t *testing.T, text string) {
 		l := parsePolicy([]byte(text))
-		p, problems := l.policy, l.problems
+		p := l.policy
 		for _, list := range [][]string{p.MainAdditional, p.BackgroundAdditional, p.Override} {
 			for _, pattern := range list {
 				if severity, _ := routines.CheckTool(pattern); severity == routines.Error {
@@ -238,7 +201,7 @@ func FuzzToolPolicyNeverPanicsOrOpensEverything(f *testing.F) {
 				}
 			}
 		}
-		for _, one := range problems {
+		for _, one := range l.problems {
 			if one.Message == "" || one.File != FileName || one.Line < 0 {
 				t.Errorf("%+v", one)
 			}

@@ -26,6 +26,18 @@ var everything = Rules{Allowed: []string{"Read", "Write", "Edit", "MultiEdit", "
 
 type fields map[string]any
 
+// table reads a table of testdata.
+func table(t *testing.T, name string, into any) {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join("testdata", name))
+	testkit.Must(t, err)
+	testkit.Must(t, json.Unmarshal(data, into))
+}
+
+func writing(path, text string) agent.ToolUse {
+	return toolUse("Write", fields{"file_path": path, "content": text})
+}
+
 func bash(command string) agent.ToolUse { return toolUse("Bash", fields{"command": command}) }
 
 func file(tool, path string) agent.ToolUse {

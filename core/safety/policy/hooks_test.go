@@ -1,163 +1,132 @@
 package policy
 
 import (
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"ollimbot/core/agent"
-	"ollimbot/core/base/testkit"
 )
 
-const goodRoutine = "---\nid: \"1a2b3c4d\"\ncron: \"0 9 * * *\"\ndescription: Water\n---\nWater the plants.\n"
-
-const goodReminder = "---\nid: \"1a2b3c4d\"\nrun-at: \"2026-11-23T09:40:00-08:00\"\ndescription: Tea\n---\nMake tea.\n"
-
-func writing(path, text string) agent.ToolUse {
-	return toolUse("Write", fields{"file_path": path, "content": text})
-}
-
-func TestABrokenTaskFileIsRefusedBeforeItIsWritten(t *testing.T) {
-	g, root := newGuard(t)
-	write(t, filepath.Join(root, "routines", "good.md"), goodRoutine)
-	write(t, filepath.Join(root, "reminders", "good.md"), goodReminder)
-	link(t, "../routines/good.md", filepath.Join(root, "notes", "link.md"))
-	edit := func(path, from, to string) agent.ToolUse {
-		return toolUse("Edit", fields{"file_path": path, "old_string": from, "new_string": to})
-	}
-	for _, tt := range []struct {
-		name string
-		use  agent.ToolUse
-		deny []string // parts of the reason; nil means no objection
-	}{
-		{"a good routine", writing("routines/new.md", goodRoutine), nil},
-		{"a good reminder", writing("reminders/new.md", goodReminder), nil},
-		{"no front matter", writing("routines/new.md", "Water the plants."), []string{"no front matter"}},
-		{"open front matter", writing("routines/new.md", "---\nid: a\nWater"), []string{"line 1: ", "not closed"}},
-		{"no id and no cron", writing("routines/new.md", "---\ndescription: x\n---\nGo\n"), []string{"no id", " | ", "no cron"}},
-		{"a short cron", writing("routines/new.md", strings.Replace(goodRoutine, "0 9 * * *", "0 9 * *", 1)), []string{"line 3: "}},
-		{"a routine among reminders", writing("reminders/new.md", goodRoutine), []string{"run-at"}},
-		{"a malformed line", writing("routines/new.md", "---\nid: a\nwhat\n---\nGo"), []string{"line 3: "}},
-		{"a warning only", writing("routines/new.md", strings.Replace(goodRoutine, "description", "remark", 1)), nil},
-		{"by its absolute path", writing(filepath.Join(root, "routines", "x.md"), "x"), []string{"no front matter"}},
-		{"by a detour", writing("notes/../routines/x.md", "x"), []string{"no front matter"}},
-		{"by a link", writing("notes/link.md", "x"), []string{"no front matter"}},
-		{"an edit that keeps it valid", edit("routines/good.md", "0 9", "30 9"), nil},
-		{"an edit that breaks it", edit("routines/good.md", "0 9 * * *", "soon"), []string{"line 3: ", "this has one"}},
-		{"an edit of a reminder", edit("reminders/good.md", "2026-11-23T09:40:00-08:00", "tomorrow"), []string{"line 3: ", "tomorrow"}},
-		{"text that is not there", edit("routines/good.md", "cron: daily", "cron: never"), []string{"cannot be predicted"}},
-		{"text that is there twice", edit("routines/good.md", "---", ""), nil},
-		{
-			"all of a text", toolUse("Edit", fields{"file_path": "routines/good.md", "old_string": "---", "new_string": "", "replace_all": true}),
-			[]string{"no front matter"},
-		},
-		{"an edit that makes a file", edit("routines/made.md", "", "x"), []string{"no front matter"}},
-		{"an edit of no file", edit("routines/none.md", "x", "y"), []string{"cannot be predicted"}},
-		{"edits one after the other", toolUse("MultiEdit", fields{"file_path": "routines/good.md", "edits": []fields{
-			{"old_string": "0 9", "new_string": "soon"}, {"old_string": "soon * * *", "new_string": "bad"},
-		}}), []string{"line 3: ", "this has one"}},
-		{"edits that end well", toolUse("MultiEdit", fields{"file_path": "routines/good.md", "edits": []fields{
-			{"old_string": "0 9", "new_string": "soon"}, {"old_string": "soon", "new_string": "5 5"},
-		}}), nil},
-		{"a write without a text", file("Write", "routines/x.md"), []string{"cannot be predicted"}},
-		{"any other note", writing("notes/x.md", "x"), nil},
-		{"a folder below", writing("routines/old/x.md", "x"), nil},
-		{"a file that is no markdown", writing("routines/x.txt", "x"), nil},
-		{"a hidden file", writing("routines/.x.md", "x"), nil},
-		{"reading", file("Read", "routines/x.md"), nil},
-		{"another directory's routines", writing("/srv/routines/x.md", "x"), nil},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			d := g.Session(Scope{Rules: everything}).PreTool(t.Context(), tt.use)
-			if d.Allow != (tt.deny == nil) {
-				t.Fatalf("%+v", d)
-			}
-			if !d.Allow && !strings.HasPrefix(d.Reason, "routine-validator: ") && !strings.Contains(d.Reason, "cannot be predicted") {
-				t.Errorf("reason %q", d.Reason)
-			}
-			for _, part := range tt.deny {
-				if !strings.Contains(d.Reason, part) {
-					t.Errorf("%q is not in %q", part, d.Reason)
-				}
-			}
-		})
-	}
-}
-
 func TestMarkdownThatWasWrittenIsCommitted(t *testing.T) {
-	base := t.TempDir()
-	g, root := guardAt(t, filepath.Join(base, "data"))
-	for _, name := range []string{"notes/a.md", "notes/a.txt", "state/x.md", "routines/r.md"} {
-		write(t, filepath.Join(root, name), "x")
-	}
-	testkit.Must(t, os.Mkdir(filepath.Join(root, "notes", "folder.md"), 0o700))
-	write(t, filepath.Join(base, "out.md"), "x")
-	link(t, "../routines/r.md", filepath.Join(root, "notes", "link.md"))
-	link(t, filepath.Join(base, "out.md"), filepath.Join(root, "notes", "out.md"))
-	link(t, root, filepath.Join(base, "alias"))
+	r := newRoom(t)
+	r.plays(`disk: saves notes/a.md x
+disk: saves notes/a.txt x
+disk: saves state/x.md x
+disk: saves routines/r.md x
+disk: saves ../out.md x
+disk: mkdir notes/folder.md
+disk: ln notes/link.md ../routines/r.md
+disk: ln notes/out.md $BASE/out.md
+disk: ln ../alias $DATA`)
 	for _, tt := range []struct {
 		use  agent.ToolUse
-		want []string
+		want string
 	}{
-		{file("Write", "notes/a.md"), []string{"notes/a.md", "auto: write notes/a.md"}},
-		{file("Edit", filepath.Join(root, "notes", "a.md")), []string{"notes/a.md", "auto: edit notes/a.md"}},
-		{file("Write", filepath.Join(base, "alias", "notes", "a.md")), []string{"notes/a.md", "auto: write notes/a.md"}},
-		{file("Write", "notes/link.md"), []string{"routines/r.md", "auto: write routines/r.md"}},
-		{file("Write", "notes/a.txt"), nil},
-		{file("Write", "notes/out.md"), nil},
-		{file("Write", filepath.Join(base, "out.md")), nil},
-		{file("Write", "notes/none.md"), nil},
-		{file("Write", "notes/folder.md"), nil},
-		{file("Write", "state/x.md"), nil},
-		{file("Read", "notes/a.md"), nil},
-		{toolUse("Write", nil), nil},
-		{bash("echo x > notes/a.md"), nil},
+		{file("Write", "notes/a.md"), "notes/a.md: auto: write notes/a.md"},
+		{file("Edit", filepath.Join(r.root, "notes", "a.md")), "notes/a.md: auto: edit notes/a.md"},
+		{file("Write", filepath.Join(r.base, "alias", "notes", "a.md")), "notes/a.md: auto: write notes/a.md"},
+		{file("Write", "notes/link.md"), "routines/r.md: auto: write routines/r.md"},
+		{file("Write", "notes/a.txt"), ""},
+		{file("Write", "notes/out.md"), ""},
+		{file("Write", filepath.Join(r.base, "out.md")), ""},
+		{file("Write", "notes/none.md"), ""},
+		{file("Write", "notes/folder.md"), ""},
+		{file("Write", "state/x.md"), ""},
+		{file("Read", "notes/a.md"), ""},
+		{toolUse("Write", nil), ""},
+		{bash("echo x > notes/a.md"), ""},
 	} {
 		var got []string
-		hooks := g.Session(Scope{}).Hooks(func(rel, msg string) { got = append(got, rel, msg) })
-		hooks.PostTool(t.Context(), tt.use)
-		if diff := cmp.Diff(tt.want, got); diff != "" {
-			t.Errorf("%s %s: %s", tt.use.Name, tt.use.Input, diff)
+		r.Session(Scope{}).Hooks(func(rel, msg string) { got = append(got, rel+": "+msg) }).PostTool(t.Context(), tt.use)
+		if strings.Join(got, "; ") != tt.want {
+			t.Errorf("%s %s: %q, want %q", tt.use.Name, tt.use.Input, got, tt.want)
 		}
 	}
-	g.Session(Scope{}).Hooks(func(string, string) { panic("no repository") }).PostTool(t.Context(), file("Write", "notes/a.md"))
-	if h := g.Session(Scope{}).Hooks(nil); h.PostTool == nil || h.PreTool == nil {
+	r.Session(Scope{}).Hooks(func(string, string) { panic("no repository") }).PostTool(t.Context(), file("Write", "notes/a.md"))
+	if h := r.Session(Scope{}).Hooks(nil); h.PostTool == nil || h.PreTool == nil {
 		t.Error("without commits a hook is missing")
 	}
 }
 
-const skillHead = "---\nname: day\ndescription: The day.\n---\n"
-
-func TestOnlyTheUserPutsCommandsIntoSkills(t *testing.T) {
-	g, root := newGuard(t)
-	write(t, filepath.Join(root, "skills", "day", "SKILL.md"), skillHead+"Today is !`date`.\n")
-	link(t, "../skills/day/SKILL.md", filepath.Join(root, "notes", "day.md"))
-	edit := func(path, from, to string) agent.ToolUse {
-		return toolUse("Edit", fields{"file_path": path, "old_string": from, "new_string": to})
+// A file with several spellings is judged under the most important one; only tasks and what their links lead to grant rights.
+func TestAFileIsJudgedByItsPlace(t *testing.T) {
+	r := newRoom(t)
+	for _, rel := range []string{"notes/a.md", "notes/day.md", "routines/r.md"} {
+		write(t, filepath.Join(r.root, rel), "x")
 	}
-	for _, tt := range []struct {
-		name string
-		use  agent.ToolUse
-		deny bool
-	}{
-		{"plain words", writing("skills/new/SKILL.md", skillHead+"Sort the mail."), false},
-		{"the command that is there", writing("skills/day/SKILL.md", skillHead+"It is !`date` today."), false},
-		{"a new command", writing("skills/new/SKILL.md", skillHead+"Run !`rm -rf x`."), true},
-		{"one more command", writing("skills/day/SKILL.md", skillHead+"!`date` !`id`"), true},
-		{"another spelling", writing("notes/../Skills/day/SKILL.md", skillHead+"!`id`"), true},
-		{"an edit that brings one", edit("skills/day/SKILL.md", "Today", "!`id` today"), true},
-		{"an edit that joins one", edit("skills/day/SKILL.md", "`date`", "`id`"), true},
-		{"an edit of words", edit("skills/day/SKILL.md", "Today", "This day"), false},
-		{"through a link", writing("notes/day.md", skillHead+"!`id`"), true},
-		{"a head that is none, in another file of the skill", writing("skills/day/more.md", "---\nname: [\n---\nMore."), false},
-		{"a head that is none", writing("skills/new/SKILL.md", "---\nname: [\n---\nMore."), true},
-		{"elsewhere it is only text", writing("notes/x.md", "!`id`"), false},
+	for name, target := range map[string]string{
+		"routines/linked.md": "../notes/a.md", "notes/linked.md": "../routines/r.md", "notes/loop.md": "loop.md", "routines/day.md": "../notes/day.md",
 	} {
-		if d := g.Session(Scope{Rules: everything}).PreTool(t.Context(), tt.use); d.Allow == tt.deny {
-			t.Errorf("%s: allowed %v, %s", tt.name, d.Allow, d.Reason)
+		link(t, target, filepath.Join(r.root, name))
+	}
+	for path, want := range map[string]struct{ proposed, grants string }{
+		"notes/a.md":                       {"notes/a.md", "routines/linked.md"},
+		"routines/linked.md":               {"routines/linked.md", "routines/linked.md"},
+		"notes/linked.md":                  {"routines/r.md", "routines/r.md"},
+		r.root + "/notes/../routines/r.md": {"routines/r.md", "routines/r.md"},
+		"/srv/routines/r.md":               {"", ""},
+		"notes/loop.md":                    {"", ""},
+		"routines/r.md":                    {"routines/r.md", "routines/r.md"},
+		"notes/../notes/day.md":            {"notes/day.md", "routines/day.md"},
+		"notes/other.md":                   {"notes/other.md", ""},
+		"routines/old/a.md":                {"routines/old/a.md", ""},
+		"skills/day/SKILL.md":              {"skills/day/SKILL.md", "skills/day/SKILL.md"},
+		"skills/day/more.md":               {"skills/day/more.md", ""},
+	} {
+		rel, _, ok := r.proposed(r.tree.call(writing(path, "y")))
+		if rel != want.proposed || ok != (want.proposed != "") {
+			t.Errorf("%s is %q, %v", path, rel, ok)
+		}
+		if rel, ok := r.granting(path); rel != want.grants || ok != (want.grants != "") {
+			t.Errorf("%s grants as %q, %v", path, rel, ok)
+		}
+	}
+}
+
+// editing is a call with its effect on a file, as the command performs it. The real command is
+// checked with the same table in core/agent/claude. Bytes are written as letters, one for each.
+type editing struct {
+	Name, File    string
+	Missing       bool // the file does not exist before
+	Before, After string
+	With          map[string]any
+	Told          bool // the guard can predict the contents
+}
+
+func bytesOf(letters string) (out []byte) {
+	for _, r := range letters {
+		out = append(out, byte(r))
+	}
+	return out
+}
+
+func TestTheGuardKnowsWhatAnEditMakes(t *testing.T) {
+	var edits []editing
+	table(t, "edits.json", &edits)
+	g, root := newGuard(t)
+	for _, e := range edits {
+		if !e.Missing {
+			write(t, filepath.Join(root, "notes", e.File), string(bytesOf(e.Before)))
+		}
+		tool := "Edit"
+		if e.With["content"] != nil {
+			tool = "Write"
+		}
+		e.With["file_path"] = "notes/" + e.File
+		rel, got, ok := g.proposed(g.tree.call(toolUse(tool, e.With)))
+		if rel != "notes/"+e.File || ok != e.Told || ok && string(got) != string(bytesOf(e.After)) {
+			t.Errorf("%s: %q %v %q, want %q", e.Name, rel, ok, got, bytesOf(e.After))
+		}
+	}
+}
+
+func TestEnginesKnowNoDontAsk(t *testing.T) {
+	for mode, want := range map[Mode]string{
+		DontAsk: "default", Ask: "default", AcceptEdits: "acceptEdits", BypassPermissions: "bypassPermissions", "x": "default",
+	} {
+		if got := mode.Engine(); got != want {
+			t.Errorf("%s is %s to an engine, want %s", mode, got, want)
 		}
 	}
 }

@@ -17,53 +17,46 @@ import (
 )
 
 // ran is a runner that records its calls.
-type ran struct {
-	by   []Scope
-	args [][]string
-}
+type ran struct{ by, args []string }
 
 func (r *ran) run(_ context.Context, by *Session, args []string) agent.CommandResult {
-	r.by, r.args = append(r.by, by.Scope()), append(r.args, args)
+	r.by, r.args = append(r.by, by.Scope().Session), append(r.args, strings.Join(args, "|"))
 	return agent.CommandResult{Stdout: "done\n"}
 }
 
 func TestACommandNeedsTheRightsOfItsSession(t *testing.T) {
 	g, _ := newGuard(t)
-	main := Scope{Kind: Main, Session: "main session", Rules: Rules{Allowed: MainTools()}}
-	plain := Scope{Kind: Background, Session: "aaaa0001", Rules: Rules{Allowed: BackgroundTools()}}
-	wide := Scope{Kind: Background, Session: "aaaa0002", Rules: Rules{
-		Allowed: []string{"Bash(ollim-bot routine *)"}, Disallowed: []string{"Bash(ollim-bot routine cancel *)"},
-	}}
-	for _, c := range []struct {
-		args string // with bars between the words
-		may  []string
-	}{
-		{"help", []string{"main session", "aaaa0001"}},
-		{"reminder|list", []string{"main session"}},
-		{"reminder|add|-m|it's time; rm -rf $HOME `x` \"y\"|--delay|5", []string{"main session"}},
-		{"history|search|two\nlines", []string{"main session"}},
-		{"routine|list", []string{"main session", "aaaa0002"}},
-		{"routine|add|-m|x|--cron|* * * * *", []string{"main session", "aaaa0002"}},
-		{"routine|cancel|aaaa0003", []string{"main session"}},
-		{"routine list", nil}, // one word that looks like two
-		{"help|;|reminder|list", nil},
-		{"budget|set|--capacity|99", nil},
-		{"", nil},
+	sessions := map[string]Scope{
+		"main": {Kind: Main, Rules: Rules{Allowed: MainTools()}},
+		"run":  {Kind: Background, Rules: Rules{Allowed: BackgroundTools()}},
+		"wide": {Kind: Background, Rules: Rules{Allowed: []string{"Bash(ollim-bot routine *)"}, Disallowed: []string{"Bash(ollim-bot routine cancel *)"}}},
+	}
+	for args, may := range map[string][]string{ // with bars between the words
+		"help":          {"main", "run"},
+		"reminder|list": {"main"},
+		"reminder|add|-m|it's time; rm -rf $HOME `x` \"y\"|--delay|5": {"main"},
+		"history|search|two\nlines":                                   {"main"},
+		"routine|list":                                                {"main", "wide"},
+		"routine|add|-m|x|--cron|* * * * *":                           {"main", "wide"},
+		"routine|cancel|aaaa0003":                                     {"main"},
+		"routine list":                                                nil, // one word that looks like two
+		"help|;|reminder|list":                                        nil,
+		"budget|set|--capacity|99":                                    nil,
+		"":                                                            nil,
 	} {
-		args := strings.Split(c.args, "|")
-		for _, s := range []Scope{main, plain, wide} {
+		for name, scope := range sessions {
 			var r ran
-			got := g.Session(s).Command(r.run)(t.Context(), args)
-			if slices.Contains(c.may, s.Session) {
-				if got.Exit != 0 || got.Stdout != "done\n" || len(r.args) != 1 || r.by[0].Session != s.Session {
-					t.Errorf("%q of %s gives %+v", args, s.Session, got)
-				} else if diff := cmp.Diff(args, r.args[0]); diff != "" {
-					t.Error(diff)
-				}
-				continue
+			scope.Session = name
+			got := g.Session(scope).Command(r.run)(t.Context(), strings.Split(args, "|"))
+			want := ran{}
+			if slices.Contains(may, name) {
+				want = ran{by: []string{name}, args: []string{args}}
 			}
-			if len(r.args) != 0 || got.Exit != 1 || !strings.HasPrefix(got.Stderr, "ollim-bot: ") {
-				t.Errorf("%q of %s was run, or refused without a reason: %+v", args, s.Session, got)
+			if diff := cmp.Diff(want, r, cmp.AllowUnexported(r)); diff != "" {
+				t.Errorf("%q of %s: %s", args, name, diff)
+			}
+			if ran := got.Exit == 0 && got.Stdout == "done\n"; ran != (want.by != nil) || !ran && !strings.HasPrefix(got.Stderr, "ollim-bot: ") {
+				t.Errorf("%q of %s gives %+v", args, name, got)
 			}
 		}
 	}
@@ -71,36 +64,32 @@ func TestACommandNeedsTheRightsOfItsSession(t *testing.T) {
 
 func TestWhatTheUserHasPermittedIsNotAskedAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		g, _ := newGuard(t)
+		g, _ := guardAt(t, t.TempDir())
 		s := g.Session(Scope{Kind: Main, Session: "main session", Mode: func() Mode { return Ask }})
-		verdict := Allow
+		var verdict Verdict
 		asked := answering(t, g, func(Approval) Verdict { return verdict })
-		var r ran
-		command := s.Command(r.run)
-		typed := bash(`ollim-bot "routine"  cancel aaaa0003`)
-		if d := s.Permission(t.Context(), typed); !d.Allow || len(*asked) != 1 {
-			t.Fatalf("the shell call: %+v after %v", d, *asked)
-		}
-		args := []string{"routine", "cancel", "aaaa0003"}
-		if got := command(t.Context(), args); got.Exit != 0 || len(*asked) != 1 {
-			t.Errorf("what was permitted gives %+v after %v", got, *asked)
-		}
-		if got := command(t.Context(), args); got.Exit != 0 || len(*asked) != 2 {
-			t.Errorf("the same once more gives %+v after %v", got, *asked)
-		}
-		verdict = Deny
-		if got := command(t.Context(), args); got.Exit != 1 || len(*asked) != 3 {
-			t.Errorf("an answer to the question before was kept: %+v after %v", got, *asked)
-		}
-		verdict = Allow
-		s.Permission(t.Context(), typed)
-		verdict = Deny
-		if got := command(t.Context(), []string{"routine", "cancel", "aaaa0004"}); got.Exit != 1 || len(*asked) != 5 {
-			t.Errorf("other words than were permitted give %+v after %v", got, *asked)
-		}
-		time.Sleep(grantFor)
-		if got := command(t.Context(), args); got.Exit != 1 || len(*asked) != 6 {
-			t.Errorf("a yes of ten minutes ago gives %+v after %v", got, *asked)
+		permit := func() { s.Permission(t.Context(), bash(`ollim-bot "routine"  cancel aaaa0003`)) }
+		for _, c := range []struct {
+			name    string
+			before  func()
+			of      string
+			verdict Verdict
+			exit    int
+			asks    int // with the question of the shell call
+		}{
+			{"what was permitted", permit, "aaaa0003", Allow, 0, 1},
+			{"the same once more", func() {}, "aaaa0003", Allow, 0, 1},
+			{"after an answer to the question before", func() {}, "aaaa0003", Deny, 1, 1},
+			{"other words than were permitted", permit, "aaaa0004", Deny, 1, 2},
+			{"a yes of ten minutes ago", func() { time.Sleep(grantFor) }, "aaaa0003", Deny, 1, 1},
+		} {
+			*asked, verdict = nil, Allow
+			c.before()
+			verdict = c.verdict
+			var r ran
+			if got := s.Command(r.run)(t.Context(), []string{"routine", "cancel", c.of}); got.Exit != c.exit || len(*asked) != c.asks {
+				t.Errorf("%s gives %+v after %v", c.name, got, *asked)
+			}
 		}
 	})
 }

@@ -15,52 +15,42 @@ import (
 	"ollimbot/core/base/testkit"
 	"ollimbot/core/brief/skill"
 	"ollimbot/core/brief/toolset"
-	"ollimbot/core/safety/label"
 	"ollimbot/routines"
 )
 
 func TestAPatternIsCoveredOnlyWhereItCanBeProved(t *testing.T) {
 	for _, c := range []struct {
-		have, want string
-		covered    bool
+		have         string
+		covered, not []string
 	}{
-		{"Bash(ollim-bot tasks *)", "Bash(ollim-bot tasks *)", true},
-		{"Bash(ollim-bot tasks *)", "Bash(ollim-bot tasks list)", true},
-		{"Bash(ollim-bot tasks *)", "Bash(ollim-bot tasks list *)", true},
-		{"Bash(ollim-bot tasks:*)", "Bash(ollim-bot tasks)", true},
-		{"Bash(ollim-bot tasks *)", "Bash(ollim-bot tasks*)", false},
-		{"Bash(ollim-bot tasks *)", "Bash(ollim-bot *)", false},
-		{"Bash(ls)", "Bash(ls *)", false},
-		{"Bash(ls *)", "Bash(ls)", true},
-		{"Bash(rm *)", "Bash", false},
-		{"Bash", "Bash(rm *)", true},
-		{"Bash(git * log)", "Bash(git x log)", false},
-		{"Write(./**.md)", "Write(./notes/today.md)", true},
-		{"Write(./**.md)", "Write(notes/*.md)", true},
-		{"Write(./**.md)", "Write(./notes/**.md)", true},
-		{"Write(./**.md)", "Write(./notes/**)", false},
-		{"Write(./**.md)", "Edit(./notes/a.md)", false},
-		{"Write(./notes/*.md)", "Write(./notes/a.md)", true},
-		{"Write(./notes/*.md)", "Write(./notes/old/a.md)", false},
-		{"Write(./notes/*.md)", "Write(./notes/**.md)", false},
-		{"Write(./notes)", "Write(./notes*)", false},
-		{"Write(./**.md)", "Write", false},
-		{"Write(./**.md)", "Write(*)", false},
-		{"Write(./**.md)", "Write(//etc/a.md)", false},
-		{"Read(//srv/**)", "Read(//srv/a/*)", true},
-		{"Read(~/notes/**)", "Read(//srv/a/*)", false},
-		{"WebFetch", "WebFetch(domain:example.com)", true},
-		{"WebFetch(domain:example.com)", "WebFetch(domain:www.example.com)", true},
-		{"WebFetch(domain:example.com)", "WebFetch(domain:example.org)", false},
-		{"WebFetch(domain:example.com)", "WebFetch", false},
-		{"WebFetch(https://example.com:*)", "WebFetch(https://example.com)", true},
-		{"mcp__docs__*", "mcp__docs__search", true},
-		{"mcp__docs__search", "mcp__docs__*", false},
-		{"Agent", "Task(gmail-reader)", true},
-		{"Skill(email *)", "Skill(other)", false},
+		{"Bash(ollim-bot tasks *)", []string{
+			"Bash(ollim-bot tasks *)", "Bash(ollim-bot tasks list)", "Bash(ollim-bot tasks list *)",
+		}, []string{"Bash(ollim-bot tasks*)", "Bash(ollim-bot *)"}},
+		{"Bash(ollim-bot tasks:*)", []string{"Bash(ollim-bot tasks)"}, nil},
+		{"Bash(ls)", nil, []string{"Bash(ls *)"}},
+		{"Bash(ls *)", []string{"Bash(ls)"}, nil},
+		{"Bash(rm *)", nil, []string{"Bash"}},
+		{"Bash", []string{"Bash(rm *)"}, nil},
+		{"Bash(git * log)", nil, []string{"Bash(git x log)"}},
+		{"Write(./**.md)", []string{"Write(./notes/today.md)", "Write(notes/*.md)", "Write(./notes/**.md)"}, []string{
+			"Write(./notes/**)", "Edit(./notes/a.md)", "Write", "Write(*)", "Write(//etc/a.md)",
+		}},
+		{"Write(./notes/*.md)", []string{"Write(./notes/a.md)"}, []string{"Write(./notes/old/a.md)", "Write(./notes/**.md)"}},
+		{"Write(./notes)", nil, []string{"Write(./notes*)"}},
+		{"Read(//srv/**)", []string{"Read(//srv/a/*)"}, nil},
+		{"Read(~/notes/**)", nil, []string{"Read(//srv/a/*)"}},
+		{"WebFetch", []string{"WebFetch(domain:example.com)"}, nil},
+		{"WebFetch(domain:example.com)", []string{"WebFetch(domain:www.example.com)"}, []string{"WebFetch(domain:example.org)", "WebFetch"}},
+		{"WebFetch(https://example.com:*)", []string{"WebFetch(https://example.com)"}, nil},
+		{"mcp__docs__*", []string{"mcp__docs__search"}, nil},
+		{"mcp__docs__search", nil, []string{"mcp__docs__*"}},
+		{"Agent", []string{"Task(gmail-reader)"}, nil},
+		{"Skill(email *)", nil, []string{"Skill(other)"}},
 	} {
-		if got := covers([]string{"Glob", c.have}, c.want); got != c.covered {
-			t.Errorf("%s covers %s: %v", c.have, c.want, got)
+		for i, want := range append(c.covered, c.not...) {
+			if got := covers([]string{"Glob", c.have}, want); got != (i < len(c.covered)) {
+				t.Errorf("%s covers %s: %v", c.have, want, got)
+			}
 		}
 	}
 }
@@ -195,21 +185,6 @@ func TestTheUserTalksWithConversationsAndNotWithRuns(t *testing.T) {
 	}
 }
 
-func TestOnlyTaskFilesAndWhatTheirLinksLeadToGrantRights(t *testing.T) {
-	g, root := newGuard(t)
-	write(t, filepath.Join(root, "notes", "day.md"), "x")
-	write(t, filepath.Join(root, "routines", "plain.md"), "x")
-	link(t, "../notes/day.md", filepath.Join(root, "routines", "day.md"))
-	for path, want := range map[string]string{
-		"routines/plain.md": "routines/plain.md", "notes/day.md": "routines/day.md", "notes/../notes/day.md": "routines/day.md",
-		"notes/other.md": "", "routines/old/a.md": "", "skills/day/SKILL.md": "skills/day/SKILL.md", "skills/day/more.md": "", "/srv/routines/a.md": "",
-	} {
-		if rel, ok := g.granting(path); rel != want || ok != (want != "") {
-			t.Errorf("%s is %q, %v", path, rel, ok)
-		}
-	}
-}
-
 // The prompt of a run that starts with untrusted text lists only what it may use.
 func TestQuietLeavesWhatReads(t *testing.T) {
 	g, _ := newGuard(t)
@@ -226,72 +201,6 @@ func TestQuietLeavesWhatReads(t *testing.T) {
 	}
 	if !slices.Equal(mayNot, want) {
 		t.Errorf("may not use %q, want %q", mayNot, want)
-	}
-}
-
-func TestOnlyTheUserAllows(t *testing.T) {
-	g, _ := newGuard(t)
-	for command, allowed := range map[string]bool{
-		"ollim-bot allow 1a2b3c4d": false, "/usr/bin/ollim-bot --data-dir x allow y": false, "sh -c 'ollim-bot allow x'": false,
-		"ollim-bot tasks list": true, "ollim-bot reminder list": true, "echo allow": true,
-	} {
-		mode := func() Mode { return BypassPermissions }
-		d := g.Session(Scope{Rules: Rules{Allowed: []string{"Bash"}}, Mode: mode}).PreTool(t.Context(), bash(command))
-		if d.Allow != allowed {
-			t.Errorf("%s: %+v", command, d)
-		}
-	}
-}
-
-func TestARunThatHasReadStrangersWordsKeepsNoToolThatActs(t *testing.T) {
-	acting := []agent.ToolUse{
-		writing("notes/a.md", "x"), file("Edit", "notes/a.md"), toolUse("NotebookEdit", fields{"notebook_path": "a.ipynb"}), bash("rm x"), bash("ollim-bot reminder add -m x --delay 5"),
-		toolUse(toolset.Prefix+toolset.AddReminder, nil), toolUse(toolset.Prefix+toolset.CancelReminder, nil), toolUse(toolset.Prefix+toolset.SendFile, nil),
-		toolUse(toolset.Prefix+toolset.UpdateNames, nil),
-	}
-	quiet := []agent.ToolUse{
-		file("Read", "notes/a.md"), bash("ollim-bot help"), bash("ollim-bot reminder list"), bash("ollim-bot history list"), bash("ollim-bot gmail read 1"),
-		toolUse(toolset.Prefix+toolset.PingUser, nil), toolUse(toolset.Prefix+toolset.ReportUpdates, nil), toolUse(toolset.Prefix+toolset.FollowUpChain, nil),
-	}
-	everything := Rules{Allowed: []string{"Bash", "Read", "Write", "Edit", "NotebookEdit", "WebFetch", "WebSearch", "Grep", "mcp__mail__*", toolset.Prefix + "update_names"}}
-	for name, c := range map[string]struct {
-		reads   agent.ToolUse
-		tainted bool
-	}{
-		"a page":   {toolUse("WebFetch", fields{"url": "https://example.com"}), true},
-		"a search": {toolUse("WebSearch", fields{"query": "x"}), true},
-		"a file":   {file("Read", "downloads/a.txt"), true},
-		"a detour": {file("Read", "notes/../downloads/a.txt"), true},
-		"a server": {toolUse("mcp__mail__read", nil), true},
-		"a note":   {file("Read", "notes/a.md"), false},
-		"our docs": {toolUse("mcp__docs__search", nil), false},
-	} {
-		for _, trusted := range []bool{false, true} {
-			g, _ := newGuard(t)
-			told := ""
-			s := g.Session(Scope{Kind: Background, Rules: everything, Taint: &Taint{Trusted: trusted, Changed: func(l label.Label) { told += string(l) }}})
-			for _, u := range acting {
-				if d := s.PreTool(t.Context(), u); !d.Allow {
-					t.Fatalf("before %s: %s %s: %s", name, u.Name, u.Input, d.Reason)
-				}
-			}
-			_ = s.PreTool(t.Context(), c.reads)
-			_ = s.PreTool(t.Context(), c.reads)
-			if (s.Label() != "") != c.tainted || told != string(s.Label()) {
-				t.Fatalf("%s: tainted by %q, told %q", name, s.Label(), told)
-			}
-			for _, u := range acting {
-				d := s.PreTool(t.Context(), u)
-				if d.Allow != (!c.tainted || trusted) || !d.Allow && !strings.Contains(d.Reason, "trust-input") {
-					t.Errorf("after %s, trusted %v: %s %s: %+v", name, trusted, u.Name, u.Input, d)
-				}
-			}
-			for _, u := range quiet {
-				if d := s.PreTool(t.Context(), u); !d.Allow {
-					t.Errorf("after %s: %s %s: %s", name, u.Name, u.Input, d.Reason)
-				}
-			}
-		}
 	}
 }
 
