@@ -14,145 +14,121 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"ollimbot/core/base/goldentest"
 	"ollimbot/core/base/testkit"
 	"ollimbot/routines"
 )
 
-// machine is a test's environment: variables, .env and the zone files.
+// machine is what Env is read from: flags, variables, .env, the files of the zone and the setting with the zone in use.
 type machine struct {
-	vars      map[string]string
-	dotenv    string
-	timezone  string
-	stale     bool   // the file has not changed since the link was made
-	localtime string // target of the link, below a zoneinfo folder
-	kept      string // the setting with the zone in use
+	dir, etc string
+	sys      system
+	vars     map[string]string
+	flags    Flags
 }
 
-func (m machine) load(t *testing.T, f Flags) (Env, []string, error) {
+func newMachine(t *testing.T) *machine {
 	t.Helper()
-	dir := t.TempDir()
-	if m.dotenv != "" {
-		write(t, filepath.Join(dir, EnvFile), m.dotenv)
-	}
-	if f.DataDir == "" && m.vars["OLLIM_DATA_DIR"] == "" {
-		f.DataDir = dir
-	}
-	etc := t.TempDir()
-	sys := system{timezone: filepath.Join(etc, "timezone"), localtime: filepath.Join(etc, "localtime")}
-	if m.timezone != "" {
-		write(t, sys.timezone, m.timezone)
-		at := time.Now().Add(time.Hour)
-		if m.stale {
-			at = at.AddDate(-1, 0, 0)
-		}
-		testkit.Must(t, os.Chtimes(sys.timezone, at, at))
-	}
-	if m.localtime != "" {
-		target := filepath.Join(etc, "zoneinfo", m.localtime)
-		testkit.Must(t, os.MkdirAll(filepath.Dir(target), 0o700))
-		write(t, target, "TZif")
-		testkit.Must(t, os.Symlink(target, sys.localtime))
-	}
-	if m.kept != "" {
-		testkit.Must(t, os.MkdirAll(filepath.Join(dir, "state"), 0o700))
-		write(t, filepath.Join(dir, SettingsFile), fmt.Sprintf(`{"timezone": %q}`, m.kept))
-	}
-	sys.variable = m.vars["TZ"]
-	return loadEnv(func(k string) string { return m.vars[k] }, f, sys)
+	m := &machine{dir: t.TempDir(), etc: t.TempDir(), vars: map[string]string{}}
+	m.sys = system{timezone: filepath.Join(m.etc, "timezone"), localtime: filepath.Join(m.etc, "localtime")}
+	m.flags.DataDir = m.dir
+	return m
 }
 
-func write(t *testing.T, path, text string) {
+func (m *machine) load() (Env, []string, error) {
+	m.sys.variable = m.vars["TZ"]
+	return loadEnv(func(k string) string { return m.vars[k] }, m.flags, m.sys)
+}
+
+// put writes a file, or removes it if it is to be empty.
+func put(t *testing.T, path, text string) {
 	t.Helper()
+	testkit.Must(t, os.MkdirAll(filepath.Dir(path), 0o700))
+	if text == "" {
+		testkit.Must(t, os.RemoveAll(path))
+		return
+	}
 	testkit.Must(t, os.WriteFile(path, []byte(text), 0o600))
 }
 
-func TestTheZoneIsFoundInTheOrderOfTheSpec(t *testing.T) {
-	all := machine{
-		vars:   map[string]string{"OLLIM_TIMEZONE": "Asia/Tokyo"},
-		dotenv: "OLLIM_TIMEZONE=Asia/Kolkata\n", timezone: "Europe/Berlin\n", localtime: "America/New_York",
-	}
-	tests := []struct {
-		name   string
-		change func(m *machine, f *Flags)
-		want   string
-	}{
-		{"the flag", func(_ *machine, f *Flags) { f.Timezone = "Africa/Cairo" }, "Africa/Cairo"},
-		{"the variable", func(*machine, *Flags) {}, "Asia/Tokyo"},
-		{".env", func(m *machine, _ *Flags) { m.vars = nil }, "Asia/Kolkata"},
-		{"an empty variable counts as none", func(m *machine, _ *Flags) { m.vars = map[string]string{"OLLIM_TIMEZONE": " "} }, "Asia/Kolkata"},
-		{"/etc/timezone", func(m *machine, _ *Flags) { m.vars, m.dotenv = nil, "" }, "Europe/Berlin"},
-		{"the zone that the bot keeps", func(m *machine, _ *Flags) { m.vars, m.dotenv, m.kept = nil, "", "Asia/Dubai" }, "Asia/Dubai"},
-		{"before it, .env", func(m *machine, _ *Flags) { m.vars, m.kept = nil, "Asia/Dubai" }, "Asia/Kolkata"},
-		{"instead of one that is gone, the machine's", func(m *machine, _ *Flags) { m.vars, m.dotenv, m.kept = nil, "", "Mars/Olympus" }, "Europe/Berlin"},
-		{"TZ", func(m *machine, _ *Flags) { m.vars, m.dotenv = map[string]string{"TZ": ":Asia/Dubai"}, "" }, "Asia/Dubai"},
-		{"a TZ that names no zone", func(m *machine, _ *Flags) { m.vars, m.dotenv = map[string]string{"TZ": "CET-1CEST"}, "" }, "Europe/Berlin"},
-		{"an /etc/timezone that the system no longer writes", func(m *machine, _ *Flags) { m.vars, m.dotenv, m.stale = nil, "", true }, "America/New_York"},
-		{"/etc/localtime", func(m *machine, _ *Flags) { m.vars, m.dotenv, m.timezone = nil, "", "" }, "America/New_York"},
-		{"/etc/localtime with another tree", func(m *machine, _ *Flags) { *m = machine{localtime: "posix/Europe/Paris"} }, "Europe/Paris"},
-		{"UTC", func(m *machine, _ *Flags) { *m = machine{} }, "UTC"},
-		{"UTC by its name", func(_ *machine, f *Flags) { f.Timezone = "UTC" }, "UTC"},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			m, f := all, Flags{}
-			tt.change(&m, &f)
-			env, warnings, err := m.load(t, f)
-			if err != nil || len(warnings) > 0 || env.ZoneName != tt.want || env.Zone.String() != tt.want {
-				t.Errorf("zone %q (%v), warnings %q, error %v, want %s", env.ZoneName, env.Zone, warnings, err, tt.want)
+// TestTheEnvironment plays testdata/env.txt: below each load is what the machine gives that is not the default.
+func TestTheEnvironment(t *testing.T) {
+	goldentest.Stories(t, "env.txt", func(t *testing.T, story string) string {
+		m := newMachine(t)
+		var out []string
+		for line := range strings.Lines(story) {
+			line = strings.TrimRight(line, "\n")
+			if strings.HasPrefix(line, ">") || strings.HasPrefix(line, "#") {
+				out = append(out, line)
 			}
-		})
-	}
-}
-
-func TestAWrongZoneIsAnErrorWithAnExample(t *testing.T) {
-	for _, name := range []string{"Pacific", "Local", "../../etc/passwd", "PST8PDT7", "\x1b[2J"} {
-		_, _, err := machine{}.load(t, Flags{Timezone: name})
-		if err == nil || !strings.Contains(err.Error(), "--timezone") || !strings.Contains(err.Error(), "Europe/Berlin") ||
-			strings.Contains(err.Error(), "\x1b") {
-			t.Errorf("%q: %v", name, err)
+			if step, is := strings.CutPrefix(line, "> "); is {
+				verb, rest, _ := strings.Cut(step, " ")
+				out = append(out, m.step(t, verb, unescaped(rest))...)
+			}
 		}
-	}
-	_, _, err := machine{dotenv: "OLLIM_TIMEZONE=Mars\n"}.load(t, Flags{})
-	if err == nil || !strings.Contains(err.Error(), `OLLIM_TIMEZONE: there is no time zone "Mars"`) {
-		t.Error(err)
-	}
+		return strings.Join(out, "\n")
+	})
 }
 
-func TestAWrongZoneOfTheMachineIsPassedOver(t *testing.T) {
-	env, warnings, err := machine{timezone: "Mars\n", localtime: "Europe/Paris"}.load(t, Flags{})
-	if err != nil || env.ZoneName != "Europe/Paris" || len(warnings) != 1 || !strings.Contains(warnings[0], "Mars") {
-		t.Errorf("%q, %q, %v", env.ZoneName, warnings, err)
+func (m *machine) step(t *testing.T, verb, rest string) (out []string) {
+	switch verb {
+	case "flag":
+		m.flags.Timezone = rest
+	case "variable":
+		name, value, _ := strings.Cut(rest, " ")
+		m.vars[name] = value
+	case ".env":
+		put(t, filepath.Join(m.dir, EnvFile), rest)
+	case "kept":
+		if rest != "" {
+			rest = fmt.Sprintf(`{"timezone": %q}`, rest)
+		}
+		put(t, filepath.Join(m.dir, SettingsFile), rest)
+	case "/etc/timezone":
+		put(t, m.sys.timezone, rest)
+		if rest != "" { // it is younger than the link
+			testkit.Must(t, os.Chtimes(m.sys.timezone, time.Time{}, time.Now().Add(time.Hour)))
+		}
+	case "stale":
+		testkit.Must(t, os.Chtimes(m.sys.timezone, time.Time{}, time.Now().AddDate(-1, 0, 0)))
+	case "/etc/localtime":
+		put(t, m.sys.localtime, "")
+		if rest != "" {
+			target := filepath.Join(m.etc, "zoneinfo", rest)
+			put(t, target, "TZif")
+			testkit.Must(t, os.Symlink(target, m.sys.localtime))
+		}
+	case "chmod":
+		var file, folder os.FileMode
+		_, err := fmt.Sscanf(rest, "%o %o", &file, &folder)
+		testkit.Must(t, errors.Join(err, os.Chmod(filepath.Join(m.dir, EnvFile), file), os.Chmod(m.dir, folder)))
+	case "load":
+		env, warnings, err := m.load()
+		if err != nil {
+			return []string{"error: " + err.Error()}
+		}
+		if env.Zone.String() != env.ZoneName {
+			t.Errorf("the zone %s is called %s", env.Zone, env.ZoneName)
+		}
+		out = append(out, "zone: "+env.ZoneName)
+		for _, one := range [][3]string{{"user", env.UserName, "you"}, {"bot", env.BotName, "ollim-bot"}, {"token", env.DiscordToken.Reveal(), ""}} {
+			if one[1] != one[2] {
+				out = append(out, one[0]+": "+one[1])
+			}
+		}
+		for _, one := range warnings {
+			out = append(out, "warning: "+one)
+		}
+		for _, p := range env.Problems {
+			out = append(out, fmt.Sprintf("%s:%d %s: %s", p.File, p.Line, p.Severity, p.Message))
+		}
+	default:
+		t.Fatalf("no step %q", verb)
 	}
-}
-
-func TestRealVariablesGoBeforeTheFile(t *testing.T) {
-	before := os.Getenv("OLLIM_BOT_NAME")
-	m := machine{
-		vars: map[string]string{"OLLIM_USER_NAME": "Sam", "DISCORD_TOKEN": ""},
-		dotenv: "# names\nOLLIM_USER_NAME=Other\nexport OLLIM_BOT_NAME=\"Ol lie\"\nDISCORD_TOKEN=' abc '\n" +
-			"OLLIM_DATA_DIR=/elsewhere\n",
+	for i, line := range out {
+		out[i] = strings.NewReplacer(m.etc, "ETC", m.dir, "DATA").Replace(line)
 	}
-	env, warnings, err := m.load(t, Flags{})
-	if err != nil || env.UserName != "Sam" || env.BotName != "Ol lie" || env.DiscordToken.Reveal() != "abc" {
-		t.Errorf("%+v, token %q, %v", env, env.DiscordToken.Reveal(), err)
-	}
-	if len(warnings) != 1 || !strings.Contains(warnings[0], "OLLIM_DATA_DIR") {
-		t.Errorf("warnings are %q", warnings)
-	}
-	if os.Getenv("OLLIM_BOT_NAME") != before {
-		t.Error("the process's environment was changed")
-	}
-}
-
-func TestNamesHaveDefaultsAndAreCleaned(t *testing.T) {
-	env, _, err := machine{}.load(t, Flags{})
-	if err != nil || env.UserName != "you" || env.BotName != "ollim-bot" || env.DiscordToken != "" {
-		t.Errorf("%+v, %v", env, err)
-	}
-	env, _, err = machine{vars: map[string]string{"OLLIM_USER_NAME": "S\x1b[31mam\n" + strings.Repeat("x", 200)}}.load(t, Flags{})
-	if err != nil || !strings.HasPrefix(env.UserName, "Sam x") || len([]rune(env.UserName)) > 80 {
-		t.Errorf("%q, %v", env.UserName, err)
-	}
+	return out
 }
 
 func TestTheDataDirectoryComesFromFlagVariableOrHome(t *testing.T) {
@@ -172,48 +148,13 @@ func TestTheDataDirectoryComesFromFlagVariableOrHome(t *testing.T) {
 	}
 }
 
-// Q1: one malformed line takes nothing but itself.
-func TestAWrongLineOfTheEnvFileIsAProblemAndTheOthersCount(t *testing.T) {
-	for _, tt := range []struct {
-		text  string
-		lines []int
-	}{
-		{"OLLIM_USER_NAME=Sam\nthis is wrong\nDISCORD_TOKEN=hunter2\n", []int{2}},
-		{"A=\"open\nDISCORD_TOKEN=hunter2\n", []int{1}},
-		{"DISCORD_TOKEN=hunter2\n\nB-C=x\n", []int{3}},
-		{"one\nDISCORD_TOKEN=hunter2\n\nA='x\nB-C=x\n", []int{1, 4, 5}},
-	} {
-		env, warnings, err := machine{dotenv: tt.text}.load(t, Flags{})
-		if err != nil || len(warnings) > 0 || env.DiscordToken.Reveal() != "hunter2" || len(env.Problems) != len(tt.lines) {
-			t.Errorf("%q: %+v, %q, %v", tt.text, env.Problems, warnings, err)
-			continue
-		}
-		for i, p := range env.Problems {
-			if p.Line != tt.lines[i] || p.File != EnvFile || p.Severity != routines.Error || strings.Contains(p.Message, "hunter2") {
-				t.Errorf("%q: %+v", tt.text, p)
-			}
-		}
-	}
-}
-
 func TestATextThatIsNoEnvFileIsOneErrorAndNothingInItCounts(t *testing.T) {
-	env, _, err := machine{dotenv: "DISCORD_TOKEN=x\n" + strings.Repeat("wrong\n", mostWrong+1)}.load(t, Flags{})
+	m := newMachine(t)
+	put(t, filepath.Join(m.dir, EnvFile), "DISCORD_TOKEN=x\n"+strings.Repeat("wrong\n", mostWrong+1))
+	env, _, err := m.load()
 	want := []routines.Problem{{File: EnvFile, Line: 2, Severity: routines.Error, Message: msgEnvLines}}
 	if diff := cmp.Diff(want, env.Problems); diff != "" || err != nil || env.DiscordToken != "" {
 		t.Errorf("%s, %v", diff, err)
-	}
-}
-
-func TestAnEnvFileIsWarnedAboutIfOthersCanReachIt(t *testing.T) {
-	for mode, problems := range map[os.FileMode]int{0o755: 1, 0o700: 0} {
-		dir := t.TempDir()
-		path := filepath.Join(dir, EnvFile)
-		write(t, path, "DISCORD_TOKEN=x\n")
-		testkit.Must(t, errors.Join(os.Chmod(path, 0o644), os.Chmod(dir, mode)))
-		env, warnings, err := loadEnv(func(string) string { return "" }, Flags{DataDir: dir}, system{})
-		if err != nil || len(warnings) > 0 || len(env.Problems) != problems || problems == 1 && !strings.Contains(env.Problems[0].Message, "set its mode to 600") {
-			t.Errorf("%o: %+v, %q, %v", mode, env.Problems, warnings, err)
-		}
 	}
 }
 
@@ -242,5 +183,20 @@ func TestSecretsPrintAsHidden(t *testing.T) {
 	}
 	if s.Reveal() != "hunter2" {
 		t.Errorf("it was lost: %q", s.Reveal())
+	}
+}
+
+func TestWhatMustAppearNowhereIsKnownByValue(t *testing.T) {
+	e := Env{
+		DiscordToken: "discord.token", WebhookSecret: "1",
+		Engine: []Secret{"ANTHROPIC_API_KEY=sk-from-file", "OLLIM_CLAUDE=/usr/bin/claude", "ANTHROPIC_BASE_URL=http://127.0.0.1"},
+	}
+	environ := []string{
+		"CLAUDE_CODE_OAUTH_TOKEN=oauth-token", "CLAUDE_CODE_MAX_OUTPUT_TOKENS=320000", "PATH=/usr/bin:/bin", "SSH_KEY=not-ours",
+		"ANTHROPIC_AUTH_TOKEN=auth-token", "ANTHROPIC_CUSTOM_HEADERS=X-Key: abc", "nonsense", "DISCORD_TOKEN=",
+	}
+	want := []string{"discord.token", "oauth-token", "auth-token", "X-Key: abc", "sk-from-file"}
+	if diff := cmp.Diff(want, e.Secrets(environ)); diff != "" {
+		t.Error(diff)
 	}
 }

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -10,6 +11,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"ollimbot/core/base/goldentest"
 	"ollimbot/core/base/testkit"
 	"ollimbot/core/storage/store"
 	"ollimbot/core/storage/store/storetest"
@@ -25,54 +27,40 @@ func dotenv(t testing.TB, text string) (*store.Dir, string) {
 	return d, path
 }
 
-func TestNamesAreSetAndEveryOtherLineStays(t *testing.T) {
-	for name, tt := range map[string]struct{ before, user, bot, after string }{
-		"no file":                {"", "Sam", "ollim", "OLLIM_USER_NAME=Sam\nOLLIM_BOT_NAME=ollim\n"},
-		"other lines":            {"# mine\nDISCORD_TOKEN=a=b\n\nOLLIM_TIMEZONE='UTC' # here", "Sam", "x", "# mine\nDISCORD_TOKEN=a=b\n\nOLLIM_TIMEZONE='UTC' # here\nOLLIM_USER_NAME=Sam\nOLLIM_BOT_NAME=x\n"},
-		"in place":               {"OLLIM_BOT_NAME=old\nA=1\nOLLIM_USER_NAME=\"Old One\" # me\nB=2\n", "Sam Vimes", "O'Ollim", "OLLIM_BOT_NAME=\"O'Ollim\"\nA=1\nOLLIM_USER_NAME='Sam Vimes'\nB=2\n"},
-		"exported and spaced":    {"  export OLLIM_USER_NAME = Old\n", "Zoë", "b", "  export OLLIM_USER_NAME = 'Zoë'\nOLLIM_BOT_NAME=b\n"},
-		"Windows line ends":      {"OLLIM_USER_NAME=Old\r\nA=1\r\n", "Sam", "b", "OLLIM_USER_NAME=Sam\r\nA=1\r\nOLLIM_BOT_NAME=b\n"},
-		"a comment is no line":   {"# OLLIM_USER_NAME=x\nMY_OLLIM_USER_NAME=y\n", "Sam", "b", "# OLLIM_USER_NAME=x\nMY_OLLIM_USER_NAME=y\nOLLIM_USER_NAME=Sam\nOLLIM_BOT_NAME=b\n"},
-		"set twice":              {"OLLIM_USER_NAME=a\nOLLIM_USER_NAME=b\n", "Sam", "b", "OLLIM_USER_NAME=Sam\nOLLIM_USER_NAME=Sam\nOLLIM_BOT_NAME=b\n"},
-		"escapes are taken away": {"", "Sam\x1b[31m\n# x", "b", "OLLIM_USER_NAME='Sam # x'\nOLLIM_BOT_NAME=b\n"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			d, path := dotenv(t, tt.before)
-			testkit.Must(t, SetNames(d, tt.user, tt.bot))
-			got, err := os.ReadFile(path)
-			if err != nil || string(got) != tt.after {
-				t.Errorf("%q, want %q, %v", got, tt.after, err)
+// TestNames plays testdata/names.txt: below a line that sets both names is the error, or the file that came of it.
+func TestNames(t *testing.T) {
+	goldentest.Stories(t, "names.txt", func(t *testing.T, story string) string {
+		d, path := dotenv(t, "")
+		var out []string
+		for line := range strings.Lines(story) {
+			line = strings.TrimRight(line, "\n")
+			step, is := strings.CutPrefix(line, "> ")
+			if !is {
+				continue
 			}
+			out = append(out, line)
+			verb, rest, _ := strings.Cut(unescaped(step), " ")
+			if verb == ".env" {
+				testkit.Must(t, os.WriteFile(path, []byte(rest), 0o644))
+				continue
+			}
+			before, _ := os.ReadFile(path) // there may be none
+			user, bot, _ := strings.Cut(rest, " | ")
+			if err := SetNames(d, user, bot); err != nil {
+				if after, _ := os.ReadFile(path); string(after) != string(before) {
+					t.Errorf("%s: the file became %q", line, after)
+				}
+				out = append(out, strings.ReplaceAll(err.Error(), d.Root(), "DATA"))
+				continue
+			}
+			after, err := os.ReadFile(path)
+			testkit.Must(t, err)
 			info, err := os.Stat(path)
-			if err != nil || info.Mode().Perm() != 0o600 {
-				t.Errorf("mode %v, %v", info.Mode(), err)
-			}
-		})
-	}
-}
-
-func TestNamesThatCannotBeKeptLeaveTheFileAlone(t *testing.T) {
-	for _, tt := range []struct{ before, user, bot, want string }{
-		{"A=1\n", "", "b", "OLLIM_USER_NAME must not be empty"},
-		{"A=1\n", "Sam", " \x1b[0m\u200b", "OLLIM_BOT_NAME must not be empty"},
-		{"A=1\n", "Sam", strings.Repeat("é", 81), "at most 80 characters"},
-		{"A=1\n", `Sam "the man"`, "b", "quotation marks"},
-		{"A=1\n", "${HOME}", "b", "dollar signs"},
-		{"A=1\n", `a\`, "b", "backslashes"},
-		{"A=1\nthis is wrong\n", "Sam", "b", "line 2"},
-		{"A=\"first\nOLLIM_USER_NAME=inside\nlast\"\n", "Sam", "b", "by hand"},
-		{"OLLIM_USER_NAME=\"two\nlines\"\n", "Sam", "b", "by hand"},
-		{"OLLIM_USER_NAME=x\nB=${OLLIM_USER_NAME}!\n", "Sam", "b", "by hand"},
-	} {
-		d, path := dotenv(t, tt.before)
-		err := SetNames(d, tt.user, tt.bot)
-		if err == nil || !strings.Contains(err.Error(), tt.want) {
-			t.Errorf("%q in %q: %v", tt.user, tt.before, err)
+			testkit.Must(t, err)
+			out = append(out, fmt.Sprintf("%v %q", info.Mode(), after))
 		}
-		if got, err := os.ReadFile(path); err != nil || string(got) != tt.before {
-			t.Errorf("the file became %q, %v", got, err)
-		}
-	}
+		return strings.Join(out, "\n")
+	})
 }
 
 func TestPropertyWhatIsSetIsReadAgain(t *testing.T) {
