@@ -1,8 +1,11 @@
 package frontmatter
 
 import (
+	"bytes"
+	"encoding/json"
 	"errors"
 	"os"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -11,89 +14,72 @@ import (
 	"ollimbot/core/base/testkit"
 )
 
-const users = `---
-# my water routine
-id: 12345678
-cron: "0 9 * * *"   # every morning
-allow_ping: true # for now
-unknown-key: "a newer version wrote this"
-skills:
-  # first
-  - a
-  - b
-  # about the next key
-
-description: |
-  one
-  # not a comment
-# the end
----
-
-Drink.
-
----
- more  
-`
-
-func TestSplicingKeepsAllThatIsNotItsBusiness(t *testing.T) {
-	for _, tt := range []struct {
-		name string
-		set  []Entry
-		old  []string // the replaced parts of the file, in pairs
-	}{
-		{"nothing", nil, nil},
-		{"the same value", []Entry{{"cron", "0 9 * * *"}, {"allow-ping", true}, {"skills", []string{"a", "b"}}}, nil},
-		{"a value with a comment", []Entry{{"cron", "0 8 * * *"}}, []string{
-			`cron: "0 9 * * *"   # every morning`, `cron: "0 8 * * *" # every morning`,
-		}},
-		{"a key in the other style", []Entry{{"allow-ping", false}}, []string{"allow_ping: true # for now", "allow_ping: false # for now"}},
-		{"a list", []Entry{{"skills", []string{"c"}}}, []string{"  - a\n  - b\n", "  - \"c\"\n"}},
-		{"a list becomes empty", []Entry{{"skills", []string{}}}, []string{"skills:\n  # first\n  - a\n  - b\n", "skills: []\n  # first\n"}},
-		{"a block of text", []Entry{{"description", "x\ny"}}, []string{"description: |\n  one\n  # not a comment\n", "description: \"x\\ny\"\n"}},
-		{"a new key", []Entry{{"max_chain", 3}, {"allowed-tools", []string{"Bash(ls *)"}}}, []string{
-			"# the end\n", "# the end\nmax-chain: 3\nallowed-tools:\n  - \"Bash(ls *)\"\n",
-		}},
-		{"a key goes", []Entry{{"unknown-key", nil}, {"never-there", nil}}, []string{"unknown-key: \"a newer version wrote this\"\n", ""}},
-		{"a list goes", []Entry{{"skills", nil}}, []string{"skills:\n  # first\n  - a\n  - b\n", ""}},
-		{"the last of two", []Entry{{"id", "a"}, {"id", "b"}}, []string{"id: 12345678", `id: "b"`}},
-	} {
-		for _, eol := range []string{"\n", "\r\n"} {
-			t.Run(tt.name, func(t *testing.T) {
-				in := strings.ReplaceAll(users, "\n", eol)
-				want := strings.ReplaceAll(strings.NewReplacer(tt.old...).Replace(users), "\n", eol)
-				got, err := Splice([]byte(in), tt.set)
-				testkit.Must(t, err)
-				if diff := cmp.Diff(want, string(got)); diff != "" {
-					t.Error(diff)
-				}
-			})
+// TestWhatIsSpliced sets keys of a file of testdata, or of a text, and prints the lines that change. Line ends of Windows change nothing.
+func TestWhatIsSpliced(t *testing.T) {
+	plays(t, "splice.txt", func(t *testing.T, step string) string {
+		var data []byte
+		text, sets, is := strings.Cut(step, "⏎ ")
+		if is {
+			data = written(text + "⏎")
+		} else {
+			var err error
+			text, sets, _ = strings.Cut(step, " ")
+			data, err = os.ReadFile("testdata/" + text + ".md")
+			testkit.Must(t, err)
 		}
-	}
+		var entries []Entry
+		for _, one := range regexp.MustCompile(`(\S+?)=("[^"]*"|\[.*?\]|\S+)`).FindAllStringSubmatch(sets, -1) {
+			entries = append(entries, Entry{one[1], valueOf(t, one[2])})
+		}
+		got, err := Splice(data, entries)
+		if err != nil {
+			var se *SyntaxError
+			if got != nil || !errors.As(err, &se) {
+				t.Errorf("%s: %q, %v", step, got, err)
+			}
+			return err.Error()
+		}
+		crlf := func(data []byte) []byte { return bytes.ReplaceAll(data, []byte("\n"), []byte("\r\n")) }
+		if windows, err := Splice(crlf(data), entries); err != nil || !bytes.Equal(windows, crlf(got)) {
+			t.Errorf("%s, with line ends of Windows: %q, %v", step, windows, err)
+		}
+		return changes(string(data), string(got))
+	})
 }
 
-func TestSplicingRefusesWhatItCannotDoSafely(t *testing.T) {
-	for name, in := range map[string]string{
-		"no front matter": "text\n",
-		"a flow mapping":  "---\n{id: x, cron: y}\n---\n",
-		"a quoted key":    "---\n\"id\": x\n---\n",
-	} {
-		got, err := Splice([]byte(in), []Entry{{"id", "new"}})
-		var se *SyntaxError
-		if got != nil || !errors.As(err, &se) {
-			t.Errorf("%s: %q, %v", name, got, err)
+func valueOf(t *testing.T, text string) any {
+	var value any
+	testkit.Must(t, json.Unmarshal([]byte(text), &value))
+	switch v := value.(type) {
+	case []any:
+		list := []string{}
+		for _, one := range v {
+			list = append(list, one.(string))
 		}
+		return list
+	case float64:
+		return int(v)
 	}
+	return value
 }
 
-func TestSplicingTheFixtureOfANewerVersionKeepsItsKey(t *testing.T) {
-	data, err := os.ReadFile("testdata/data-dir/routines/sunday-reset.md")
-	testkit.Must(t, err)
-	got, err := Splice(data, []Entry{{"cron", "0 18 * * 0"}})
-	testkit.Must(t, err)
-	want := strings.Replace(string(data), "0 19 * * 0", "0 18 * * 0", 1)
-	if diff := cmp.Diff(want, string(got)); diff != "" {
-		t.Error(diff)
+// changes are the lines between the part that two texts begin with and the one they end with.
+func changes(before, after string) string {
+	old, now := strings.Split(before, "\n"), strings.Split(after, "\n")
+	for len(old) > 0 && len(now) > 0 && old[0] == now[0] {
+		old, now = old[1:], now[1:]
 	}
+	for len(old) > 0 && len(now) > 0 && old[len(old)-1] == now[len(now)-1] {
+		old, now = old[:len(old)-1], now[:len(now)-1]
+	}
+	out := ""
+	for _, line := range old {
+		out += "- " + line + "\n"
+	}
+	for _, line := range now {
+		out += "+ " + line + "\n"
+	}
+	return out
 }
 
 func TestEachKindOfValueIsFormatted(t *testing.T) {
