@@ -6,9 +6,10 @@ import (
 	"fmt"
 	"log/slog"
 	"maps"
-	"os"
+	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -18,7 +19,6 @@ import (
 	"ollimbot/core/brief/skill"
 	"ollimbot/core/command"
 	"ollimbot/core/mcp"
-	"ollimbot/core/safety/audit"
 	"ollimbot/core/safety/policy"
 	"ollimbot/core/storage/store"
 	"ollimbot/core/storage/store/storetest"
@@ -50,19 +50,30 @@ type office struct {
 	*Desk
 	dir     *store.Dir
 	files   *policy.Provenance
-	whys    map[string]string // by file
-	edits   map[string]string // by version
-	notes   []string
-	told    []string // the agent only
-	sent    []post.Post
-	retired []post.MessageID
-	offline atomic.Bool // nothing can be sent
-	judged  int
-	changed int
-	logged  strings.Builder
+	whys    map[string]string            // by file
+	edits   map[string]string            // by version
+	seen    map[string]string            // versions that the user has seen, by file
 	tools   map[string]routines.Proposal // changes of MCP servers' tools, by server
-	decided []string                     // about them
-	ended   []string                     // approvals
+	undo    any
+	sent    []post.Post
+	offline atomic.Bool // nothing can be sent
+	logged  strings.Builder
+	stop    func()
+
+	mu       sync.Mutex
+	said     []string // since the last step
+	answered []string // to who did it
+}
+
+func (o *office) say(format string, args ...any) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.said = append(o.said, hidden(format, args...))
+}
+
+// hidden is a text without digests.
+func hidden(format string, args ...any) string {
+	return strings.TrimRight(regexp.MustCompile(`\b[0-9a-f]{64}\b`).ReplaceAllString(fmt.Sprintf(format, args...), "VERSION"), "\n")
 }
 
 func (o *office) why(file, digest string) string {
@@ -76,11 +87,14 @@ func (o *office) TaskWaits(t *routines.Task) string { return o.why(t.Path, t.Dig
 func (o *office) SkillWaits(s skill.Skill) string   { return o.why(s.Path, s.Digest) }
 
 func (o *office) Judge() {
-	o.judged++
+	o.say("the schedule is judged again")
 	o.o.Index.Judge()
 }
 
-func (o *office) Refresh(names ...string) { o.o.Index.Refresh(names) }
+func (o *office) Refresh(names ...string) {
+	o.o.Index.Refresh(names)
+	o.o.Hooks.Scan()
+}
 
 func (o *office) Refuse(t routines.Task) ([]byte, error) {
 	refused, err := routines.RefuseProposal(o.dir, time.Now(), t)
@@ -90,17 +104,26 @@ func (o *office) Refuse(t routines.Task) ([]byte, error) {
 
 func (o *office) post(_ context.Context, p post.Post) (post.MessageID, error) {
 	if o.offline.Load() {
+		o.say("a card cannot be sent")
 		return "", post.ErrNoChannel
 	}
 	o.sent = append(o.sent, p)
+	kind := map[post.Kind]string{post.KindNews: "news", post.KindAside: "an aside"}[p.Kind]
+	var buttons []string
+	for _, b := range p.Embed.Buttons {
+		action, _, _ := strings.Cut(b.Action, ":")
+		buttons = append(buttons, b.Label+" ("+action+")")
+	}
+	o.say("card %d, %q of %s, as %s, with %s: %s", len(o.sent), p.Embed.Title, p.Embed.Footer, kind, strings.Join(buttons, ", "), p.Text)
 	return post.MessageID(fmt.Sprint(len(o.sent))), nil
 }
 
-func (o *office) retire(_ context.Context, m post.MessageID, _ string) error {
+func (o *office) retire(_ context.Context, m post.MessageID, why string) error {
 	if o.offline.Load() {
+		o.say("card %s cannot be reached", m)
 		return post.ErrNoChannel
 	}
-	o.retired = append(o.retired, m)
+	o.say("card %s loses its buttons: %s", m, why)
 	return nil
 }
 
@@ -108,20 +131,23 @@ func (o *office) retire(_ context.Context, m post.MessageID, _ string) error {
 func (o *office) Offered() map[string]routines.Proposal { return maps.Clone(o.tools) }
 
 func (o *office) AllowTools(server, version string) error {
-	o.decided = append(o.decided, "allowed "+server+" "+version)
+	o.say("the tools of %s are allowed: %s", server, version)
 	delete(o.tools, server)
 	return nil
 }
 
 func (o *office) RefuseTools(server, version string) error {
-	o.decided = append(o.decided, "refused "+server+" "+version)
+	o.say("the tools of %s are refused: %s", server, version)
 	delete(o.tools, server)
 	return nil
 }
 
 // open returns an office in which those files wait.
 func open(t *testing.T, waiting ...string) *office {
-	o := &office{dir: storetest.Prepared(t), whys: map[string]string{}, edits: map[string]string{}, tools: map[string]routines.Proposal{}}
+	o := &office{
+		dir: storetest.Prepared(t), whys: map[string]string{}, edits: map[string]string{}, tools: map[string]routines.Proposal{},
+		seen: map[string]string{"another": "another"}, stop: func() {},
+	}
 	for rel, text := range files {
 		storetest.Put(t, o.dir, rel, text)
 	}
@@ -145,11 +171,11 @@ func open(t *testing.T, waiting ...string) *office {
 
 // reopen is the next start of the program.
 func (o *office) reopen(index *routines.Index, hooks *webhook.Index) {
+	says := func(what string) func(string) { return func(text string) { o.say("%s: %s", what, text) } }
 	o.Desk = New(Options{
 		Dir: o.dir, Log: slog.New(slog.NewTextHandler(&o.logged, nil)), Guard: o, Files: o.files, Index: index, Hooks: hooks, Schedule: o,
-		Servers: mcp.NewEdits(o.dir, nil), Tools: o,
-		Note: func(text string) { o.notes = append(o.notes, text) }, Tell: func(text string) { o.told = append(o.told, text) },
-		Changed: func() { o.changed++ }, Post: o.post, Retire: o.retire, Ended: func(file string) { o.ended = append(o.ended, file) },
+		Servers: mcp.NewEdits(o.dir, nil), Tools: o, Post: o.post, Retire: o.retire,
+		Note: says("note"), Tell: says("the agent hears"), Ended: says("the approval has ended"), Changed: func() { o.say("the list has changed") },
 	})
 }
 
@@ -159,16 +185,6 @@ func (o *office) allow(t *testing.T, c command.AllowTask) (command.Outcome, erro
 	all.Add(o.Handlers()...)
 	h, _ := all.Of(c)
 	return h.Do(t.Context(), c)
-}
-
-// waiting returns the files that wait, in list order.
-func (o *office) waiting() []string { return filesOf(o.Waiting()) }
-
-func filesOf(list []routines.Problem) (files []string) {
-	for _, p := range list {
-		files = append(files, p.File)
-	}
-	return files
 }
 
 // digest returns the version of a file that waits.
@@ -182,189 +198,27 @@ func (o *office) digest(t *testing.T, rel string) string {
 	return list[i].Version
 }
 
-func TestEachFileThatWaitsIsListedWithItsReasonAndVersion(t *testing.T) {
-	o := open(t)
-	if list := o.Waiting(); len(list) != 0 || len(o.Beside()) != 0 {
-		t.Errorf("nothing waits: %+v", list)
-	}
-	o = open(t, slices.Collect(maps.Keys(files))...)
-	want := []string{routineFile, reminderFile, skillFile, hookFile}
-	list := o.Waiting()
-	if got := filesOf(list); !slices.Equal(got, want) {
-		t.Errorf("waiting: %q, want %q", got, want)
-	}
-	for _, p := range list {
-		message := fmt.Sprintf(textWaits, "it may write files")
-		if p.File == skillFile {
-			message = fmt.Sprintf(textSkillWaits, "it may write files")
-		}
-		if p.Message != message || !p.Waits || p.Severity != routines.Warning || p.Version == "" {
-			t.Errorf("%+v", p)
-		}
-	}
-	if got := filesOf(o.Beside()); !slices.Equal(got, []string{skillFile}) {
-		t.Errorf("skills: %q", got)
-	}
-}
-
-// Files that are not skills, and a missing skills folder, are skipped.
-func TestWhatIsNoSkillDoesNotWait(t *testing.T) {
-	o := open(t, skillFile)
-	testkit.Must(t, os.MkdirAll(o.dir.Path("skills/a folder"), 0o700))
-	storetest.Put(t, o.dir, "skills/notes.md", "text")
-	if got := o.waiting(); !slices.Equal(got, []string{skillFile}) {
-		t.Errorf("waiting: %q", got)
-	}
-	testkit.Must(t, os.RemoveAll(o.dir.Path("skills")))
-	if got := o.waiting(); len(got) != 0 {
-		t.Errorf("without the folder: %q", got)
-	}
-}
-
-func TestApprovingAFileIsUndoneByWithdrawing(t *testing.T) {
-	for _, c := range []struct{ id, file, title string }{
-		{routineID, routineFile, "Water the plants"},
-		{routineFile, routineFile, "Water the plants"},
-		{reminderID, reminderFile, "Call Ada"},
-		{hookID, hookFile, ""},
-		{hookFile, hookFile, ""},
-		{"cook", skillFile, "skill cook"},
-		{skillFile, skillFile, "skill cook"},
-	} {
-		t.Run(c.id, func(t *testing.T) {
-			o := open(t, routineFile, reminderFile, hookFile, skillFile)
-			version := o.digest(t, c.file)
-			out, err := o.allow(t, command.AllowTask{ID: c.id, Version: version})
-			testkit.Must(t, err)
-			if got := o.waiting(); len(got) != 3 || slices.Contains(got, c.file) {
-				t.Errorf("approved, there wait %q", got)
-			}
-			if c.title != "" && out.Message != fmt.Sprintf(textAllowed, c.title) {
-				t.Errorf("message %q", out.Message)
-			}
-			if d := out.Decision; d.Action != audit.TaskReleased || d.Subject != c.id {
-				t.Errorf("decision %+v", d)
-			}
-			if by, ok := o.files.Find(c.file, version); !ok || by.Path != c.file {
-				t.Errorf("recorded: %+v", by)
-			}
-			undo, ok := out.Undo.(command.AllowTask)
-			if !ok || undo != (command.AllowTask{ID: c.id, Version: version, Withdraw: true}) {
-				t.Fatalf("undone by %+v", out.Undo)
-			}
-			if o.judged != 1 || o.changed != 1 || slices.Contains(filesOf(o.Beside()), c.file) {
-				t.Errorf("judged %d times, changed %d times, skills %v", o.judged, o.changed, o.Beside())
-			}
-			out, err = o.allow(t, undo)
-			testkit.Must(t, err)
-			if len(o.waiting()) != 4 || len(o.Beside()) != 1 || o.judged != 2 {
-				t.Errorf("withdrawn, there wait %q; judged %d times", o.waiting(), o.judged)
-			}
-			if d := out.Decision; d.Action != audit.TaskHeld || d.Subject != c.id || c.title != "" && out.Message != fmt.Sprintf(textWaitsAgain, c.title) {
-				t.Errorf("withdrawn: %+v", out)
-			}
-		})
-	}
-}
-
-func TestOnlyTheVersionThatWasSeenIsApproved(t *testing.T) {
-	o := open(t, routineFile)
-	seen := o.digest(t, routineFile)
-	storetest.Put(t, o.dir, routineFile, files[routineFile]+"and the garden\n")
-	o.o.Index.Scan()
-	if _, err := o.allow(t, command.AllowTask{ID: routineID, Version: seen}); err == nil || len(o.waiting()) != 1 || o.judged != 0 {
-		t.Errorf("approved what was not seen: %v", err)
-	}
-	_, err := o.allow(t, command.AllowTask{ID: routineID}) // in any state
-	if testkit.Must(t, err); len(o.waiting()) != 0 {
-		t.Errorf("waiting: %q", o.waiting())
-	}
-}
-
-func TestApprovingAFileThatDoesNotWaitChangesNothing(t *testing.T) {
-	o := open(t)
-	out, err := o.allow(t, command.AllowTask{ID: routineID})
-	if err != nil || out.Message != fmt.Sprintf(textNotWaiting, "Water the plants") || out.Undo != nil || o.judged != 0 {
-		t.Errorf("%+v, %v, judged %d times", out, err, o.judged)
-	}
-	for _, id := range []string{"nothing", "skills/nothing/SKILL.md", "routines/nothing.md", ""} {
-		if _, err := o.allow(t, command.AllowTask{ID: id}); err == nil {
-			t.Errorf("%q is found", id)
-		}
-	}
-}
-
-// breakRecord makes the record of writers unwritable, even for root.
-func (o *office) breakRecord(t *testing.T) {
+// propose edits a file as the agent, and returns the version of the edit.
+func (o *office) propose(t *testing.T, rel, more string) (version string) {
 	t.Helper()
-	path := o.dir.Path(store.StateDir)
-	testkit.Must(t, os.RemoveAll(path))
-	testkit.Must(t, os.WriteFile(path, nil, 0o600))
+	old, now := storetest.Text(t, o.dir, rel), storetest.Text(t, o.dir, rel)+more
+	testkit.Must(t, routines.KeepText(o.dir, []byte(old)))
+	version = routines.Digest([]byte(now))
+	entry := `{"written": {"` + version + `": {"path": "` + rel + `", "at": "2020-01-01T00:00:00Z", "before": "` + routines.Digest([]byte(old)) + `"}}}`
+	storetest.Put(t, o.dir, "state/provenance.json", entry)
+	o.edits[version] = "it may write files"
+	storetest.Put(t, o.dir, rel, now)
+	_, err := o.files.Load()
+	testkit.Must(t, err)
+	o.FileWaits(policy.Writer{}, rel, "it may write files.")
+	return version
 }
 
-func TestAnApprovalThatCannotBeSavedIsAnErrorAndHasNoEffect(t *testing.T) {
-	o := open(t, routineFile)
-	o.breakRecord(t)
-	for _, withdraw := range []bool{false, true} {
-		if out, err := o.allow(t, command.AllowTask{ID: routineID, Withdraw: withdraw}); err == nil || out.Message != "" || o.judged != 0 {
-			t.Errorf("withdraw %v: %+v, %v", withdraw, out, err)
-		}
-	}
-	if len(o.waiting()) != 1 {
-		t.Errorf("waiting: %q", o.waiting())
-	}
-}
-
-func TestAnApprovalByAnotherCommandTakesEffectOnce(t *testing.T) {
-	o := open(t, routineFile, skillFile)
-	theirs := policy.New(policy.Options{Dir: o.dir}).Provenance()
-	testkit.Must(t, theirs.Approve(o.digest(t, skillFile), skillFile, time.Now()))
-	if len(o.waiting()) != 2 {
-		t.Fatal("it took effect before it was read")
-	}
-	for range 2 {
-		o.Reload()
-	}
-	if o.judged != 1 || o.changed != 1 || len(o.waiting()) != 1 || len(o.Beside()) != 0 {
-		t.Errorf("judged %d times, waiting %q, skills %v", o.judged, o.waiting(), o.Beside())
-	}
-	storetest.Put(t, o.dir, policy.ProvenanceFile, "{")
-	if o.Reload(); o.judged != 1 || len(o.waiting()) != 1 || !strings.Contains(o.logged.String(), "level=ERROR") {
-		t.Errorf("an unreadable record: judged %d times, waiting %q, logged %s", o.judged, o.waiting(), &o.logged)
-	}
-}
-
-func TestAFileThatBeginsToWaitIsReported(t *testing.T) {
-	o := open(t)
-	for rel, judged := range map[string]int{routineFile: 0, hookFile: 0, skillFile: 1} {
-		o.notes, o.judged = nil, 0
-		o.FileWaits(policy.Writer{}, rel, "it may write files.")
-		if want := fmt.Sprintf(textFileWaits, rel, "it may write files."); !slices.Equal(o.notes, []string{want}) || o.judged != judged {
-			t.Errorf("%s: %q, judged %d times", rel, o.notes, o.judged)
-		}
-	}
-}
-
-func TestAStartWithALostRecordSetsItAsideAndJudgesAgain(t *testing.T) {
-	o := open(t, skillFile)
-	o.whys[routineFile] = "it may write files"
-	storetest.Put(t, o.dir, policy.ProvenanceFile, "{")
-	o.Recover()
-	if o.files.Lost().IsZero() || o.judged != 1 || o.changed != 1 || strings.Count(o.logged.String(), "level=ERROR") != 1 {
-		t.Errorf("lost at %v, judged %d times, logged %s", o.files.Lost(), o.judged, &o.logged)
-	}
-	o = open(t)
-	o.Recover()
-	if o.judged != 1 || o.logged.Len() != 0 {
-		t.Errorf("with nothing lost: judged %d times, logged %s", o.judged, &o.logged)
-	}
-}
-
-func TestAStartReadsWhatWasApprovedBefore(t *testing.T) {
-	o := open(t, reminderFile)
-	testkit.Must(t, policy.New(policy.Options{Dir: o.dir}).Provenance().Approve(o.digest(t, reminderFile), reminderFile, time.Now()))
-	if o.Recover(); len(o.waiting()) != 0 {
-		t.Errorf("waiting: %q", o.waiting())
+// change is the n-th change of a server's tools.
+func change(n int) routines.Proposal {
+	return routines.Proposal{
+		Version: strings.Repeat(fmt.Sprintf("%02d", n), 32), Why: "1 tool new", Diff: fmt.Sprintf("new: mcp__weather__send\n+Sends %d.", n),
+		What: "change of weather's tools", Text: "The MCP server weather has changed its tools: 1 tool new.",
 	}
 }
 
@@ -459,25 +313,46 @@ func TestAFileWithACheckIsShownWithItsScript(t *testing.T) {
 	}
 }
 
-// A1: the approval of a file ends while the bot runs, once the file is gone, and at a start.
-func TestAnApprovalEndsWithItsFile(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		o := open(t, routineFile)
-		testkit.Must(t, o.files.Approve(o.digest(t, routineFile), routineFile, time.Now()))
-		testkit.Must(t, o.files.Approve("older", skillFile, time.Now().Add(-time.Hour)))
-		o.Recover()
-		if !slices.Equal(o.ended, []string{skillFile}) {
-			t.Errorf("at the start, ended %q", o.ended)
+func TestACardIsCutAndSaysWhereToSeeAll(t *testing.T) {
+	edit := routines.Proposal{Version: strings.Repeat("a", 64), Why: "it may"}
+	p := card(held{file: "routines/a.md", digest: edit.Version, task: routines.Task{Proposed: edit}}, "+```\n"+strings.Repeat("+line\n", 500)+"+the end")
+	if !strings.HasSuffix(p.Text, "+the end\n```"+textCardCut) || strings.Count(p.Text, "```") != 2 || !strings.Contains(p.Text, " characters are not shown here⟧") {
+		t.Errorf("the card is %q", p.Text)
+	}
+	if !strings.HasPrefix(p.Whole, "+```\n+line") || !strings.HasSuffix(p.Whole, "+line\n+the end") { // N2
+		t.Errorf("attached is %q", p.Whole)
+	}
+	for _, b := range p.Embed.Buttons {
+		if _, err := b.CustomID(nil); err != nil {
+			t.Error(err)
 		}
-		runs(t, func(t *testing.T) {
-			time.Sleep(2 * time.Minute)
-			testkit.Must(t, os.Remove(o.dir.Path(routineFile)))
-			o.Refresh(routineFile)
-			o.Settle()
-			synctest.Wait()
-			if !slices.Equal(o.ended, []string{skillFile, routineFile}) || o.logged.Len() > 0 {
-				t.Errorf("ended %q, logged %s", o.ended, &o.logged)
-			}
-		})(o)
+		if b.CheckAgent() == nil {
+			t.Errorf("an agent may send the button %s", b.Action)
+		}
+	}
+}
+
+// A server may change its tools each second. The phone rings once an hour.
+func TestAServerThatKeepsChangingItsToolsIsACardAnHour(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		o := open(t)
+		o.step(t, "runs")
+		defer func() { o.stop() }()
+		for i := range 130 {
+			o.act(t, "tools", "weather", fmt.Sprint(i%100))
+			time.Sleep(time.Minute)
+		}
+		synctest.Wait()
+		count := map[string]int{}
+		for _, line := range o.heard() {
+			word, _, _ := strings.Cut(line, ":")
+			count[regexp.MustCompile(`^card \d+`).ReplaceAllString(word, "card")]++
+		}
+		if len(o.sent) != 3 || count["note"] != 1 || count["card loses its buttons"] != 3 {
+			t.Errorf("%d cards, heard %v", len(o.sent), count)
+		}
+		if list := o.Beside(); len(list) != 1 || list[0].Version != change(29).Version {
+			t.Errorf("waiting: %+v", list)
+		}
 	})
 }
