@@ -111,17 +111,6 @@ func TestAStaleOrStrangePidFileIsOverwritten(t *testing.T) {
 	testkit.Must(t, end())
 }
 
-func TestUnlockingLeavesThePidFileOfAnother(t *testing.T) {
-	d := prepared(t)
-	unlock, err := d.Lock()
-	testkit.Must(t, err)
-	put(t, d, "state/bot.pid", "2147483646")
-	testkit.Must(t, unlock())
-	if got, err := d.Read("state/bot.pid"); err != nil || string(got) != "2147483646" {
-		t.Errorf("%q, %v", got, err)
-	}
-}
-
 func TestExclusiveOrdersProcessesAndGoroutines(t *testing.T) {
 	testkit.Alone(t)
 	d := prepared(t)
