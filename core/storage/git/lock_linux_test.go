@@ -2,10 +2,8 @@ package git
 
 import (
 	"context"
-	"errors"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -14,25 +12,6 @@ import (
 
 	"ollimbot/core/base/testkit"
 )
-
-func TestALeftLockIsRemovedOnceItsOwnerIsGone(t *testing.T) {
-	testkit.Alone(t)
-	for _, lock := range []string{"index.lock", "HEAD.lock", "refs/heads/main.lock"} {
-		d, g, log := gitRepo(t)
-		put(t, d, "a.md", "x")
-		put(t, d, ".git/"+lock, "")
-		old := time.Now().Add(-time.Hour)
-		testkit.Must(t, os.Chtimes(d.Path(".git/"+lock), old, old))
-		g.Add("a.md", "add a")
-		drain(t, g)
-		if got := git(t, d, "log", "--format=%s"); got != "add a" {
-			t.Errorf("%s: the log is %q", lock, got)
-		}
-		if strings.Count(log.String(), "level=WARN") != 1 || !strings.Contains(log.String(), lock) {
-			t.Errorf("%s: logged %s", lock, log)
-		}
-	}
-}
 
 func TestALockInUseStays(t *testing.T) {
 	testkit.Alone(t)
@@ -89,19 +68,5 @@ func TestACommitWaitsForAnotherGit(t *testing.T) {
 	}
 	if got := git(t, d, "log", "--format=%s"); got != "add a" {
 		t.Errorf("the log is %q", got)
-	}
-}
-
-func TestACommandSaysWhoHoldsTheLock(t *testing.T) {
-	testkit.Alone(t)
-	d, g, _ := gitRepo(t)
-	put(t, d, "a.md", "x")
-	testkit.Must(t, os.Mkdir(filepath.Join(d.Root(), ".git", "rebase-merge"), 0o700))
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	err := g.Commit(ctx, "a.md", "add a")
-	var busy *busyError
-	if !errors.As(err, &busy) || !strings.Contains(err.Error(), "rebase-merge") {
-		t.Error(err)
 	}
 }

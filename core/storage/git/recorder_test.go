@@ -76,48 +76,6 @@ func drain(t *testing.T, g *Recorder) {
 	testkit.Must(t, g.Run(ctx))
 }
 
-func TestEachCommitNamesOnlyItsOwnPath(t *testing.T) {
-	testkit.Alone(t)
-	d, g, log := gitRepo(t)
-	put(t, d, "routines/a.md", "a")
-	put(t, d, "notes.md", "staged by the user")
-	put(t, d, "untracked.md", "x")
-	git(t, d, "add", "notes.md")
-	g.Add("routines/a.md", "add routine aaaa0000")
-	drain(t, g)
-	if got := git(t, d, "log", "--format=%s", "--name-only"); got != "add routine aaaa0000\n\nroutines/a.md" {
-		t.Errorf("the log is %q", got)
-	}
-	if got := git(t, d, "status", "--porcelain"); got != "A  notes.md\n?? untracked.md" {
-		t.Errorf("the status is %q", got)
-	}
-	testkit.Must(t, d.Remove("routines/a.md"))
-	g.Remove("routines/a.md", "remove routine aaaa0000")
-	drain(t, g)
-	if got := git(t, d, "log", "-1", "--format=%s", "--name-status"); got != "remove routine aaaa0000\n\nD\troutines/a.md" {
-		t.Errorf("the log is %q", got)
-	}
-	if log.Len() > 0 {
-		t.Errorf("logged %s", log)
-	}
-}
-
-func TestStrangeNamesAreTakenAsTheyAre(t *testing.T) {
-	testkit.Alone(t)
-	d, g, log := gitRepo(t)
-	for _, name := range []string{":(exclude)x.md", "*.md", "-f.md", "a b.md", "other.md"} {
-		put(t, d, name, "x")
-	}
-	for _, name := range []string{":(exclude)x.md", "*.md", "-f.md", "a b.md"} {
-		if err := g.Commit(t.Context(), name, "add "+name); err != nil {
-			t.Errorf("%s: %v", name, err)
-		}
-	}
-	if got := git(t, d, "ls-files"); strings.Count(got, "\n") != 3 || strings.Contains(got, "other") {
-		t.Errorf("tracked: %q, log %s", got, log)
-	}
-}
-
 // S5: many commands at once, each a process of its own, without a bot.
 func TestManyProcessesCommitWithoutAnError(t *testing.T) {
 	testkit.Alone(t)
@@ -140,21 +98,6 @@ func TestManyProcessesCommitWithoutAnError(t *testing.T) {
 	}
 	if left, _ := filepath.Glob(d.Path(".git/ollim-bot-*")); len(left) > 0 {
 		t.Errorf("left behind: %q", left)
-	}
-}
-
-func TestNothingToCommitIsNoError(t *testing.T) {
-	testkit.Alone(t)
-	d, g, log := gitRepo(t)
-	put(t, d, "a.md", "a")
-	for range 2 {
-		testkit.Must(t, g.Commit(t.Context(), "a.md", "add a"))
-	}
-	if err := g.Commit(t.Context(), "never-there.md", "remove it"); err != nil {
-		t.Error(err)
-	}
-	if got := git(t, d, "log", "--format=%s"); got != "add a" || log.Len() > 0 {
-		t.Errorf("the log is %q; logged %s", got, log)
 	}
 }
 
@@ -193,34 +136,6 @@ func TestTheRepositorysFolderIsThereBeforeGitIs(t *testing.T) {
 		if _, err := os.Stat(d.Path(".git/HEAD")); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
-	}
-}
-
-func TestTheNearestRepositoryIsUsed(t *testing.T) {
-	testkit.Alone(t)
-	d, g, _ := gitRepo(t)
-	inner := filepath.Join(d.Root(), "skills", "own")
-	testkit.Must(t, os.MkdirAll(inner, 0o700))
-	if out, err := exec.Command("git", "init", "-q", inner).CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
-	put(t, d, "skills/own/refs/SKILL.md", "x")
-	testkit.Must(t, g.Commit(t.Context(), "skills/own/refs/SKILL.md", "auto: write"))
-	out, err := exec.Command("git", "-C", inner, "ls-files").CombinedOutput()
-	if err != nil || strings.TrimSpace(string(out)) != "refs/SKILL.md" {
-		t.Errorf("%s, %v", out, err)
-	}
-}
-
-func TestWithoutARepositoryNothingHappens(t *testing.T) {
-	isolateGit(t)
-	d := storetest.Prepared(t)
-	put(t, d, "a.md", "a")
-	put(t, d, ".git", "gitdir: elsewhere") // a file is not a repository
-	g := New(d, slog.New(slog.DiscardHandler))
-	testkit.Must(t, g.Init(t.Context()))
-	if err := g.Commit(t.Context(), "a.md", "x"); err != nil {
-		t.Error(err)
 	}
 }
 
@@ -276,36 +191,5 @@ func TestRunCommitsWhileItRunsAndStops(t *testing.T) {
 	}
 	if got := git(t, d, "log", "--format=%s"); got != "add a" {
 		t.Errorf("the log is %q", got)
-	}
-}
-
-func TestAMachineThatToldGitNoNameRecordsToo(t *testing.T) {
-	testkit.Alone(t)
-	d, g, _ := gitRepo(t)
-	isolateGit(t)
-	t.Setenv("GIT_CONFIG_COUNT", "1")
-	t.Setenv("GIT_CONFIG_KEY_0", "user.useConfigOnly") // otherwise git derives a name from the machine's
-	t.Setenv("GIT_CONFIG_VALUE_0", "true")
-	testkit.Must(t, d.Write("routines/a.md", []byte("x")))
-	testkit.Must(t, g.Commit(t.Context(), "routines/a.md", "add a"))
-	if out := git(t, d, "log", "--format=%an %s"); !strings.Contains(out, "ollim-bot add a") {
-		t.Errorf("%q", out)
-	}
-}
-
-// Q4: the user's "git add -A" took the secrets and the bot's state.
-func TestSecretsAndStateStayOutOfTheUsersOwnAdd(t *testing.T) {
-	d, g, _ := gitRepo(t)
-	put(t, d, ".env", "DISCORD_TOKEN=x\n")
-	put(t, d, "state/config.json", "{}")
-	put(t, d, "routines/a.md", "text")
-	git(t, d, "add", "-A")
-	if got := git(t, d, "ls-files"); strings.TrimSpace(got) != "routines/a.md" {
-		t.Errorf("added: %q", got)
-	}
-	put(t, d, ".git/info/exclude", "mine\n")
-	testkit.Must(t, g.Init(t.Context()))
-	if data, err := os.ReadFile(d.Path(".git/info/exclude")); err != nil || string(data) != "mine\n" {
-		t.Errorf("the user's list is now %q, %v", data, err)
 	}
 }
