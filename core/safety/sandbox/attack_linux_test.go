@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"iter"
 	"net"
 	"os"
 	"os/exec"
@@ -125,113 +126,108 @@ func (g *ground) picture(t testing.TB) map[string]string {
 	return all
 }
 
-// attack is a script that must fail, show no secret and change nothing.
-type attack struct {
-	name, script string
-	engine       bool // applies to the engine's process too
+// attack is a script that must fail, show no secret and change nothing: a line of testdata/attacks.txt, "NAME (LIMITS): SCRIPT".
+type attack struct{ name, limits, script string }
+
+// against reports whether the attack is one for a way into a layer, in a directory that has all closed places or none: those that are
+// on what is there need them. Landlock does not prevent some attacks: the names of files and of interfaces are visible; in a folder in
+// which new files can be created, files are closed only if they contain secrets or instructions; and an open file's mode and time can be
+// changed.
+func (a attack) against(way, layer string, made bool) bool {
+	limited := func(to string) bool { return slices.Contains(strings.Split(a.limits, ", "), to) }
+	switch {
+	case way == "claude itself" && limited("by commands"), !made && limited("on what is there"):
+		return false
+	case layer == "landlock":
+		return !limited("not with Landlock") && (way != "claude itself" || !limited("not by the engine with Landlock"))
+	}
+	return true
 }
 
-func attacks(g *ground, port int) []attack {
-	bot := strconv.Itoa(os.Getpid())
-	list := []attack{
-		{"read .env", "grep . .env", true},
-		{"read .env by another way to it", "grep . notes/../.env || grep . /proc/self/cwd/.env || grep . " + g.data + "//.env", true},
-		{"read state", "cat state/sessions.json", true},
-		{"see what is in state", "ls -A state | grep .", true},
-		{"read a key of the user", "cat ~/.ssh/id_ed25519", true},
-		{"read a key through the root of a process", "cat /proc/1/root" + g.home + "/.ssh/id_ed25519", true},
-		{"read what stands beside", "cat " + g.beside + "/a.txt", true},
-		{"read through a link", "ln -s " + g.beside + "/a.txt notes/link && cat notes/link; s=$?; rm -f notes/link; exit $s", true},
-		{"link a secret to another name", "ln .env notes/env && grep . notes/env", true},
-		{"read the login of claude", "cat ~/.claude/.credentials.json", false},
-		{"read the file beside it", "cat ~/.claude.json", false},
-		{"see a token in the environment", "env | grep " + secret, false},
-		{"see a token of another process", "cat /proc/*/environ | tr '\\0' '\\n' | grep " + secret, false},
-		{"see the bot", "test -e /proc/" + bot + "/environ && tr '\\0' '\\n' </proc/" + bot + "/environ | grep PATH", false},
-		{"read shadow", "cat /etc/shadow | grep .", true},
-
-		{"write .env", "echo OLLIM_CLAUDE=x > .env", true},
-		{"remove .env", "rm -f .env", true},
-		{"move .env away", "mv .env notes/env", true},
-		{"put a file over .env", "echo x > notes/x && mv notes/x .env; s=$?; rm -f notes/x; exit $s", true},
-		{"write outside", "echo x > " + g.beside + "/b.txt", true},
-		{"write what is only shown", "echo x > " + g.visible + "/b.txt", true},
-		{"write through a link", "ln -s " + g.visible + " notes/link && echo x > notes/link/b.txt; s=$?; rm -f notes/link; exit $s", true},
-		{"write a system folder", "echo x > /usr/x || echo x > /etc/x", true},
-		{"write a hook of git", "mkdir -p .git/hooks && echo x > .git/hooks/pre-commit", true},
-		{"write git's settings", "echo x >> .git/config || git config core.fsmonitor x", true},
-		{"move a closed folder", "mv .claude notes/claude || mv .git notes/git", true},
-		{"put a folder in its place", "mkdir notes/x && mv -T notes/x .claude; s=$?; rmdir notes/x; exit $s", true},
-		{"write settings of claude", "echo x > .claude/settings.json || mkdir .claude/hooks || echo x > .claude/x", true},
-		{"write the policy", "echo x > tool-policy.yaml || rm tool-policy.yaml || mv notes/a.txt tool-policy.yaml", true},
-		{"write the instructions", "echo x > CLAUDE.md || rm CLAUDE.md", true},
-		{"attach to the bot", "test -e state/attach.sock && exit 0; exit 1", true},
-		{"read the keys of servers", "grep . .mcp.json", false}, // L8
-		{"name a server", "echo x > .mcp.json || rm .mcp.json", true},
-		{"write a hook for claude at the user's terminal", "echo x > ~/.claude/settings.json && exit 1; exit 1", false},
-
-		{"read other files with secrets", "grep -s . .env.local id_rsa token.json sub/a/.env skills/a/.ENV sub/server.pem sub/.ssh/config", true},
-		{"move a folder with a secret", "mv sub x; s=$?; grep -rs . x sub; mv x sub; exit 1", true},
-		{"write instructions of a folder", "echo x > deep/a/CLAUDE.md || rm -f deep/a/CLAUDE.md || { echo x > deep/x && mv deep/x deep/a/CLAUDE.md; s=$?; rm -f deep/x; exit $s; }", true},
-		{"put another folder with instructions in its place", "mv deep x && mkdir -p deep/a && echo x > deep/a/CLAUDE.md || { mv deep/a deep/x && mkdir deep/a; }", true},
-		{"write other instructions", "echo x > CLAUDE.local.md || rm CLAUDE.local.md", true},
-		{"write keys", "echo x > keys.yaml || rm keys.yaml || mv notes/a.txt keys.yaml", true},
-		{"write what configures programs", "echo x > .gitattributes || echo x > .gitignore || echo x > .bashrc || echo x > .vscode/tasks.json || mv .vscode notes/x", true},
-		{"write settings of a repository below", "test -d repo && { echo x > repo/.git/config || echo x > repo/.git/hooks/post-commit || mv repo/.git repo/x || echo x > repo/.gitignore; }", true},
-		{"change the mode of a closed file", "chmod 0 .env || chmod 777 CLAUDE.md || chmod 777 tool-policy.yaml || { chmod 777 state; exit 1; }", true},
-		{"change the time of a closed file", "touch -d 2001-01-01 CLAUDE.md || touch -d 2001-01-01 .env", true},
-		{"change the owner of a closed file", "chown 0:0 CLAUDE.md && exit 1; chgrp -h 1 CLAUDE.md .env", true},
-		{"add an attribute to a closed file", `python3 -c 'import os; os.setxattr("CLAUDE.md", "user.x", b"x")'`, true},
-		{"change a mode by an open file", `python3 -c 'import os; os.fchmod(os.open("CLAUDE.md", os.O_RDONLY), 0o777)'`, true},
-
-		{"make a device", "mknod notes/disk b 8 0 && exit 0; exit 1", true},
-		{"mount over the covers", "umount .env || umount state || mount -t tmpfs none notes", true},
-		{"mount in a namespace of its own", "unshare -Urm sh -c 'umount state; ls -A state | grep . || { mkdir -p /tmp/x; mount --bind . /tmp/x && cat /tmp/x/state/sessions.json; }'", true},
-		{"reach the hidden /proc", "unshare -Urm sh -c 'umount /run/ollim-bot/hidden; cat /run/ollim-bot/hidden/proc/version'", true},
-		{"become root by a program", "su -c true || sudo -n true", true},
-		{"kill the bot", "kill -9 " + bot, true},
-		{"trace the bot", "cat /proc/" + bot + "/mem", true},
-		{"connect out", fmt.Sprintf("bash -c 'exec 3<>/dev/tcp/127.0.0.1/%d'", port), false},
-		{"ask for a name", "getent ahosts example.com", false},
-		{"see interfaces", "grep -v -e lo: -e '|' /proc/net/dev", false},
-	}
-	for _, folder := range []string{"routines", "reminders", "skills", "webhooks"} {
-		list = append(list, attack{"write in " + folder, "echo x > " + folder + "/b.md || mkdir " + folder + "/b", false},
-			attack{"remove from " + folder, "find " + folder + " -type f -name '*.md' | grep -q . && rm -f $(find " + folder + " -type f)", false},
-			attack{"move " + folder, "mv " + folder + " notes/" + folder, false})
+func attacks(t testing.TB, g *ground, port int) (list []attack) {
+	t.Helper()
+	places := strings.NewReplacer("{data}", g.data, "{home}", g.home, "{beside}", g.beside, "{visible}", g.visible, "{secret}", secret,
+		"{bot}", strconv.Itoa(os.Getpid()), "{port}", strconv.Itoa(port))
+	for line := range lines(t, "attacks.txt") {
+		name, script, _ := strings.Cut(places.Replace(line), ": ")
+		name, limits, _ := strings.Cut(name, " (")
+		for _, folder := range []string{"routines", "reminders", "skills", "webhooks"} {
+			in := strings.NewReplacer("{folder}", folder)
+			list = append(list, attack{in.Replace(name), strings.TrimSuffix(limits, ")"), in.Replace(script)})
+			if !strings.Contains(line, "{folder}") {
+				break
+			}
+		}
 	}
 	return list
 }
 
-// unmade reports whether the attack is on a name that is closed only if it exists.
-func unmade(a attack) bool {
-	return slices.ContainsFunc([]string{".git", "keys.yaml", "deep/"}, func(name string) bool { return strings.Contains(a.script, name) })
+// lines are the lines of a file of testdata that are not blank.
+func lines(t testing.TB, name string) iter.Seq[string] {
+	t.Helper()
+	data, err := os.ReadFile("testdata/" + name)
+	testkit.Must(t, err)
+	return func(yield func(string) bool) {
+		for line := range strings.SplitSeq(string(data), "\n") {
+			if line != "" && !yield(line) {
+				return
+			}
+		}
+	}
 }
+
+// layered returns a ground whose sandbox is that layer.
+func layered(t testing.TB, layer string, files map[string]string) *ground {
+	t.Helper()
+	g := newGround(t, files)
+	if layer == "landlock" {
+		g.box = sandboxtest.Landlock(t, sandbox.Options{Dir: g.data, Home: g.home, Settings: func() sandbox.Settings { return g.settings }})
+	}
+	return g
+}
+
+// everyWay are the ways in which a command gets into a sandbox.
+var everyWay = []string{"a skill's command", "a command of claude", "claude itself"}
 
 func TestNoAttackFromInsideSucceeds(t *testing.T) {
 	testkit.Alone(t)
+	attacked(t, "bubblewrap")
+}
+
+func TestLandlockKeepsAttacksInAsFarAsItGoes(t *testing.T) {
+	testkit.Alone(t)
+	attacked(t, "landlock")
+}
+
+func attacked(t *testing.T, layer string) {
+	t.Helper()
+	for _, files := range []map[string]string{settled, {}} {
+		g := layered(t, layer, files)
+		for _, way := range everyWay {
+			g.attacked(t, way, func(a attack) bool { return a.against(way, layer, len(files) > 0) })
+		}
+	}
+}
+
+// attacked makes those attacks in one way.
+func (g *ground) attacked(t *testing.T, way string, chosen func(attack) bool) {
+	t.Helper()
 	l, err := net.Listen("tcp4", "127.0.0.1:0")
 	testkit.Must(t, err)
-	t.Cleanup(func() { _ = l.Close() })
-	for _, files := range []map[string]string{settled, {}} {
-		g := newGround(t, files)
-		for _, way := range []string{"a skill's command", "a command of claude", "claude itself"} {
-			if out, err := g.run(t, way, "test -d notes"); err != nil {
-				t.Fatalf("%s does not even start: %v, %s", way, err, out)
-			}
-			before := g.picture(t)
-			for _, a := range attacks(g, l.Addr().(*net.TCPAddr).Port) {
-				if way == "claude itself" && !a.engine || len(files) == 0 && unmade(a) {
-					continue
-				}
-				out, err := g.run(t, way, a.script)
-				if err == nil || strings.Contains(out, secret) {
-					t.Errorf("%s: %s: %v\n%s", way, a.name, err, out)
-				}
-				if diff := cmp.Diff(before, g.picture(t)); diff != "" {
-					t.Fatalf("%s: %s changed:\n%s", way, a.name, diff)
-				}
-			}
+	defer l.Close()
+	if out, err := g.run(t, way, "test -d notes"); err != nil {
+		t.Fatalf("%s does not even start: %v, %s", way, err, out)
+	}
+	before := g.picture(t)
+	for _, a := range attacks(t, g, l.Addr().(*net.TCPAddr).Port) {
+		if !chosen(a) {
+			continue
+		}
+		if out, err := g.run(t, way, a.script); err == nil || strings.Contains(out, secret) {
+			t.Errorf("%s: %s: %v\n%s", way, a.name, err, out)
+		}
+		if diff := cmp.Diff(before, g.picture(t)); diff != "" {
+			t.Fatalf("%s: %s changed:\n%s", way, a.name, diff)
 		}
 	}
 }
@@ -291,29 +287,8 @@ func TestTemporaryFilesOfACommandAreThereForTheNext(t *testing.T) {
 
 func TestOrdinaryWorkIsDoneInside(t *testing.T) {
 	testkit.Alone(t)
-	g := newGround(t, settled)
-	g.settings.Visible = append(g.settings.Visible, sandbox.Visible{Path: g.beside, Write: true})
-	for _, way := range []string{"a skill's command", "a command of claude", "claude itself"} {
-		for script, want := range map[string]string{
-			"cat notes/a.txt routines/a.md CLAUDE.md":                                           "a plumminemine",
-			"echo pear > notes/b.txt; cat notes/b.txt":                                          "pear\n",
-			"echo fig > top.txt; mv top.txt notes/top.txt; cat notes/top.txt; rm notes/top.txt": "fig\n",
-			"cat " + g.visible + "/a.txt":                                                       "a plum",
-			"echo x > " + g.beside + "/w; cat " + g.beside + "/w":                               "x\n",
-			"pwd":                             g.data + "\n",
-			"date +%z":                        "+0545\n",
-			"echo $OLLIM_SESSION; echo $HOME": "session\n" + g.home + "\n",
-			"touch ~/x /tmp/x && ls ~/x /tmp/x | wc -l": "2\n",
-			"bash -c 'cat <(echo a)'":                   "a\n",
-			"head -c 3 /dev/zero | wc -c":               "3\n",
-			"echo x > deep/a/new && mv deep/b.txt deep/a/ && mv deep/a/b.txt deep/ && chmod 700 deep/a/new && touch -d 2001-01-01 deep/a/new":         "",
-			"mv sub y && mv y sub && cp -pr repo /tmp/copy && tar cf - notes | tar xf - -C /tmp":                                                      "",
-			"cd notes && rm -rf x && git init -q x && cd x && git -c user.name=a -c user.email=b commit -q --allow-empty -m one && cd .. && rm -rf x": "",
-		} {
-			if out, err := g.run(t, way, script); out != want || err != nil {
-				t.Errorf("%s: %s: %q, %v", way, script, out, err)
-			}
-		}
+	g := works(t, "bubblewrap")
+	for _, way := range everyWay {
 		for _, code := range []int{0, 1, 3, 127} {
 			_, err := g.run(t, way, "exit "+strconv.Itoa(code))
 			got := 0
@@ -326,8 +301,34 @@ func TestOrdinaryWorkIsDoneInside(t *testing.T) {
 		}
 	}
 	if b, err := os.ReadFile(g.data + "/notes/b.txt"); err != nil || string(b) != "pear\n" {
-		t.Errorf("outside stands %q, %v", b, err)
+		t.Errorf("outside it is %q, %v", b, err)
 	}
+}
+
+func TestOrdinaryWorkIsDoneUnderLandlock(t *testing.T) {
+	testkit.Alone(t)
+	works(t, "landlock")
+}
+
+// works does the work of testdata/ordinary.txt, "LAYER: SCRIPT → OUTPUT", in every way.
+func works(t *testing.T, layer string) *ground {
+	t.Helper()
+	g := layered(t, layer, settled)
+	g.settings.Visible = append(g.settings.Visible, sandbox.Visible{Path: g.beside, Write: true})
+	places := strings.NewReplacer("{data}", g.data, "{home}", g.home, "{beside}", g.beside, "{visible}", g.visible)
+	for _, way := range everyWay {
+		for line := range lines(t, "ordinary.txt") {
+			in, line, _ := strings.Cut(places.Replace(line), ": ")
+			script, want, _ := strings.Cut(line, " → ")
+			if in != layer && in != "both" {
+				continue
+			}
+			if out, err := g.run(t, way, script); out != strings.ReplaceAll(want, `\n`, "\n") || err != nil {
+				t.Errorf("%s: %s: %q, %v", way, script, out, err)
+			}
+		}
+	}
+	return g
 }
 
 func TestOurOwnProgramIsFoundByTheLinkOnPATH(t *testing.T) {
@@ -360,7 +361,7 @@ func TestTheNetworkIsOpenWhereTheUserSaysSo(t *testing.T) {
 	g := newGround(t, settled)
 	g.settings.Network = true
 	connect := fmt.Sprintf("exec 3<>/dev/tcp/127.0.0.1/%d", l.Addr().(*net.TCPAddr).Port)
-	for _, way := range []string{"a skill's command", "a command of claude", "claude itself"} {
+	for _, way := range everyWay {
 		if out, err := g.run(t, way, "bash -c '"+connect+"'"); err != nil {
 			t.Errorf("%s: %v, %s", way, err, out)
 		}
@@ -477,14 +478,11 @@ func TestGitWritesItsFolderAndNothingElse(t *testing.T) {
 	}
 }
 
-func TestOffAndNothingThereLeaveACommandAsItIs(t *testing.T) {
-	for name, b := range map[string]*sandbox.Box{
-		"off": sandbox.New(sandbox.Options{Dir: t.TempDir(), Settings: func() sandbox.Settings { return sandbox.Settings{Off: true} }}),
-	} {
-		cmd := exec.Command("/bin/echo", "a")
-		b.Command(cmd)()
-		if !slices.Equal(cmd.Args, []string{"/bin/echo", "a"}) || cmd.Err != nil || !strings.HasPrefix(b.State().String(), "no sandbox: ") {
-			t.Errorf("%s: %v, %v, %s", name, cmd.Args, cmd.Err, b.State())
-		}
+func TestOffLeavesACommandAsItIs(t *testing.T) {
+	b := sandbox.New(sandbox.Options{Dir: t.TempDir(), Settings: func() sandbox.Settings { return sandbox.Settings{Off: true} }})
+	cmd := exec.Command("/bin/echo", "a")
+	b.Command(cmd)()
+	if !slices.Equal(cmd.Args, []string{"/bin/echo", "a"}) || cmd.Err != nil || !strings.HasPrefix(b.State().String(), "no sandbox: ") {
+		t.Errorf("%v, %v, %s", cmd.Args, cmd.Err, b.State())
 	}
 }

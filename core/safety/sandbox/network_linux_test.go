@@ -20,8 +20,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"ollimbot/core/base/binarytest"
 	"ollimbot/core/base/hosts"
 	"ollimbot/core/base/testkit"
@@ -202,23 +200,7 @@ func TestACommandBesideTheProxyIsAsWithout(t *testing.T) {
 
 func TestNoAttackSucceedsBesideTheProxy(t *testing.T) {
 	testkit.Alone(t)
-	l, err := net.Listen("tcp4", "127.0.0.1:0")
-	testkit.Must(t, err)
-	t.Cleanup(func() { _ = l.Close() })
-	g := newTown(t)
-	const way = "a skill's command"
-	if out, err := g.run(t, way, "test -d notes"); err != nil {
-		t.Fatal(out, err)
-	}
-	before := g.picture(t)
-	for _, a := range attacks(g.ground, l.Addr().(*net.TCPAddr).Port) {
-		if out, err := g.run(t, way, a.script); err == nil || strings.Contains(out, secret) {
-			t.Errorf("%s: %s", a.name, out)
-		}
-		if diff := cmp.Diff(before, g.picture(t)); diff != "" {
-			t.Fatalf("%s changed:\n%s", a.name, diff)
-		}
-	}
+	newTown(t).attacked(t, "a skill's command", func(attack) bool { return true })
 }
 
 func TestOnAndOffNeedNoProxy(t *testing.T) {
@@ -226,19 +208,18 @@ func TestOnAndOffNeedNoProxy(t *testing.T) {
 	g := newTown(t)
 	list := g.settings.Hosts
 	for _, way := range inside {
-		g.settings.Network, g.settings.Hosts = true, list // the whole network includes the list
-		if out := g.reach(t, way, "tcp4", "127.0.0.1:"+g.plain); !strings.Contains(out, "direct: <nil>") {
-			t.Errorf("%s with on: %s", way, out)
-		}
-		if out, err := g.run(t, way, "echo $HTTP_PROXY-"); out != "-\n" || err != nil {
-			t.Errorf("%s with on: %s, %v", way, out, err)
-		}
-		g.settings.Network, g.settings.Hosts = false, nil
-		if out := g.reach(t, way, "tcp4", "127.0.0.1:"+g.plain); !strings.Contains(out, "connection refused") {
-			t.Errorf("%s with off: %s", way, out)
-		}
-		if out, err := g.run(t, way, "echo $HTTP_PROXY-"); out != "-\n" || err != nil {
-			t.Errorf("%s with off: %s, %v", way, out, err)
+		for _, on := range []bool{true, false} {
+			g.settings.Network, g.settings.Hosts = on, nil
+			says := "connection refused"
+			if on { // the whole network includes the list
+				g.settings.Hosts, says = list, "direct: <nil>"
+			}
+			if out := g.reach(t, way, "tcp4", "127.0.0.1:"+g.plain); !strings.Contains(out, says) {
+				t.Errorf("%s, on %v: %s", way, on, out)
+			}
+			if out, err := g.run(t, way, "echo $HTTP_PROXY-"); out != "-\n" || err != nil {
+				t.Errorf("%s, on %v: %s, %v", way, on, out, err)
+			}
 		}
 	}
 }
