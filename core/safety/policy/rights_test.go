@@ -5,7 +5,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -139,41 +138,6 @@ func TestRightsAtFiringAreNeverMoreThanTheWritersUnlessApproved(t *testing.T) {
 			r.Fatalf("approved, and it waits: %s", why)
 		}
 	})
-}
-
-func TestWhatAFileGrantsIsReadFromItsBytes(t *testing.T) {
-	g, root := newGuard(t)
-	write(t, filepath.Join(root, "skills", "day", "SKILL.md"), "---\nname: day\ndescription: d\nallowed-tools: [\"Bash(cal *)\"]\n---\nIt is !`date`.\n")
-	w := Writer{Allowed: []string{"Write(./**.md)"}}
-	routine := func(extra string) string {
-		return "---\nid: \"a\"\ncron: \"0 9 * * *\"\nbackground: true\n" + extra + "---\nGo.\n"
-	}
-	for name, c := range map[string]struct {
-		rel, text string
-		want      []string
-	}{
-		"nothing":             {"routines/a.md", routine(""), nil},
-		"defaults":            {"routines/a.md", routine("allowed-tools: [\"Read(./**.md)\"]\n"), nil},
-		"what the writer has": {"routines/a.md", routine("allowed-tools: [\"Write(./notes/*.md)\"]\n"), nil},
-		"a tool":              {"routines/a.md", routine("allowed-tools: [\"Bash(rm *)\"]\n"), []string{"use Bash(rm *)"}},
-		"with CRLF":           {"routines/a.md", strings.ReplaceAll(routine("allowed-tools: [\"Bash(rm *)\"]\n"), "\n", "\r\n"), []string{"use Bash(rm *)"}},
-		"in snake case":       {"routines/a.md", routine("allowed_tools: [\"Bash\"]\n"), []string{"use Bash"}},
-		"in YAML's ways":      {"routines/a.md", routine("allowed-tools: !!seq [ !!str \"\\x42ash\" ]\n"), []string{"use Bash"}},
-		"its skill's":         {"routines/a.md", routine("skills: [day]\n"), []string{"use Bash(cal *)", "run `date`"}},
-		"in the foreground":   {"routines/a.md", "---\nid: a\ncron: \"0 9 * * *\"\nallowed-tools: [Bash]\n---\nGo.\n", nil},
-		"trust":               {"reminders/a.md", "---\nid: a\nrun-at: \"2026-11-23T09:40:00-08:00\"\ntrust-input: true\n---\nGo.\n", []string{excessTrust}},
-		"a check":             {"routines/a.md", routine("check: ./new.sh -q\n"), []string{"run `./new.sh -q` before each fire"}},
-		"a check in front":    {"routines/a.md", "---\nid: a\ncron: \"0 9 * * *\"\ncheck: ./new.sh\n---\nGo.\n", nil},
-		"a webhook":           {"webhooks/a.md", "anything", []string{excessOutside}},
-		"a skill":             {"skills/x/SKILL.md", "---\nname: x\ndescription: d\nallowed-tools: [Bash]\n---\n!\x07`id`\n", []string{"use Bash", "run `id`"}},
-		"a note":              {"notes/a.md", routine("allowed-tools: [Bash]\n"), nil},
-		"a folder below":      {"routines/old/a.md", routine("allowed-tools: [Bash]\n"), nil},
-	} {
-		grants, _ := grantsOf(c.rel, []byte(c.text), g.skill)
-		if got := excessOf(w, BackgroundTools(), grants); !slices.Equal(got, c.want) {
-			t.Errorf("%s: %q, want %q", name, got, c.want)
-		}
-	}
 }
 
 func TestTheUserTalksWithConversationsAndNotWithRuns(t *testing.T) {

@@ -10,7 +10,6 @@ import (
 
 	"ollimbot/core/agent"
 	"ollimbot/core/base/testkit"
-	"ollimbot/core/brief/toolset"
 	"ollimbot/core/safety/label"
 )
 
@@ -25,31 +24,6 @@ func TestOurOwnListsAreSafe(t *testing.T) {
 	}
 	if !slices.Contains(MainTools(), "Skill") || BackgroundTools()[0] != "Bash(ollim-bot help)" {
 		t.Error("a list lacks what it must have")
-	}
-}
-
-func TestOurOwnListsAllowWhatTheyAreFor(t *testing.T) {
-	main, background := Compile("/x", Rules{Allowed: MainTools()}), Compile("/x", Rules{Allowed: BackgroundTools()})
-	for _, c := range []struct {
-		use              agent.ToolUse
-		main, background bool
-	}{
-		{bash("ls"), true, false},
-		{bash("ls -l notes"), true, false},
-		{bash("cat notes/a.md"), false, false},
-		{toolUse(toolset.Prefix+toolset.AddReminder, nil), true, true},
-		{toolUse(toolset.Prefix+toolset.ListReminders, nil), true, true},
-		{toolUse(toolset.Prefix+toolset.CancelReminder, nil), true, true},
-		{toolUse(toolset.Prefix+toolset.ProposeReminder, nil), true, false},
-		{toolUse(toolset.Prefix+toolset.UpdateNames, nil), true, false},
-		{toolUse(toolset.Prefix+toolset.SendFile, nil), true, false},
-	} {
-		if got := main.Allows(c.use); got != c.main {
-			t.Errorf("%s %s in a conversation: %t", c.use.Name, c.use.Input, got)
-		}
-		if got := background.Allows(c.use); got != c.background {
-			t.Errorf("%s %s in a run: %t", c.use.Name, c.use.Input, got)
-		}
 	}
 }
 

@@ -38,6 +38,7 @@ type room struct {
 	ended      []string
 	noticed    []string
 	servers    string // their file that waits
+	committed  string // the message of a commit
 	made       int
 	log        strings.Builder
 	cast
@@ -234,6 +235,9 @@ func (r *room) byAgent(name, verb, rel, spec string) {
 		r.call(name, bash(rest))
 	case "ends":
 		r.session(name).Hooks(nil).PostTool(r.t.Context(), r.calls[name])
+	case "wrote": // a file, as a hook hears afterwards
+		r.committed = "nothing"
+		r.session(name).Hooks(func(_, message string) { r.committed = message }).PostTool(r.t.Context(), writing(rel, "x"))
 	case "leaves":
 		r.session(name).End()
 		delete(r.sessions, name)
@@ -377,6 +381,9 @@ func (r *room) outcome(rel, want string) string {
 	case "noticed":
 		got = "noticed: " + strings.Join(r.noticed, ", ")
 		differs, r.noticed = !slices.Equal(r.noticed, []string{rel}), nil
+	case "commits":
+		got = "commits " + r.committed
+		differs = got != want
 	case "shows", "changed": // the script of its check, for the user
 		scripts, check := r.provenance.Scripts, r.task(rel, []byte(r.text(rel))).Check
 		got = verb + " " + strconv.Quote(map[string]func(string) string{"shows": scripts.Shown, "changed": scripts.Diff}[verb](check))
