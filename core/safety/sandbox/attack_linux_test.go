@@ -1,9 +1,11 @@
 package sandbox_test
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"iter"
 	"net"
@@ -97,6 +99,41 @@ func (g *ground) run(t testing.TB, way, script string) (string, error) {
 	out, err := cmd.CombinedOutput()
 	done()
 	return string(out), err
+}
+
+// output runs a script in a sandbox with an environment besides HOME and PATH.
+func (g *ground) output(wrap func(*exec.Cmd) func(), script string, env ...string) (string, error) {
+	cmd := exec.Command("/bin/sh", "-c", script)
+	cmd.Dir, cmd.Env = g.data, append([]string{"PATH=/usr/bin:/bin", "HOME=" + g.home}, env...)
+	defer wrap(cmd)()
+	out, err := cmd.CombinedOutput()
+	return string(out), err
+}
+
+// begun starts a script in a sandbox up to its "read x". then gives it the line, waits for its end and returns what it printed; done
+// ends the sandbox.
+func (g *ground) begun(t *testing.T, wrap func(*exec.Cmd) func(), script string) (then func(line string) (string, error), done func()) {
+	t.Helper()
+	cmd := exec.Command("/bin/sh", "-c", "echo ready; read x; "+script)
+	cmd.Dir, cmd.Env = g.data, []string{"PATH=/usr/bin:/bin", "HOME=" + g.home}
+	done = wrap(cmd)
+	in, err := cmd.StdinPipe()
+	testkit.Must(t, err)
+	var errs strings.Builder
+	cmd.Stderr = &errs
+	stdout, err := cmd.StdoutPipe()
+	testkit.Must(t, err)
+	testkit.Must(t, cmd.Start())
+	out := bufio.NewReader(stdout)
+	_, err = out.ReadString('\n')
+	testkit.Must(t, err)
+	return func(line string) (string, error) {
+		_, err := io.WriteString(in, line+"\n")
+		testkit.Must(t, err)
+		text, _ := io.ReadAll(out)
+		err = cmd.Wait()
+		return string(text) + errs.String(), err
+	}, done
 }
 
 // picture returns everything in the directory and next to it.
@@ -274,12 +311,7 @@ func TestTemporaryFilesOfACommandAreThereForTheNext(t *testing.T) {
 		`echo a plum >"$TMPDIR/a" && touch /tmp/lost && test "$TMPDIR" = '` + tmp + "'",
 		`grep -q plum "$TMPDIR/a" && ! test -e /tmp/lost && ! grep . .env`,
 	} {
-		cmd := exec.Command("/bin/sh", "-c", script)
-		cmd.Dir, cmd.Env = g.data, []string{"PATH=/usr/bin:/bin", "HOME=" + g.home}
-		done := g.box.CommandIn(tmp, cmd)
-		out, err := cmd.CombinedOutput()
-		done()
-		if err != nil {
+		if out, err := g.output(func(cmd *exec.Cmd) func() { return g.box.CommandIn(tmp, cmd) }, script); err != nil {
 			t.Errorf("command %d: %v, %s", i+1, err, out)
 		}
 	}
@@ -341,13 +373,9 @@ func TestOurOwnProgramIsFoundByTheLinkOnPATH(t *testing.T) {
 	testkit.Program(t, program, "#!/bin/sh\necho at your service\n")
 	testkit.Must(t, os.Symlink(program, g.root+"/bin/ollim-bot"))
 	g.box = sandboxtest.Box(t, sandbox.Options{Dir: g.data, Home: g.home, Executable: program})
-	for way, wrap := range map[string]func(*exec.Cmd) func(){"a skill's command": g.box.Command, "a command of claude": g.inner, "claude itself": g.box.Engine} {
-		cmd := exec.Command("/bin/sh", "-c", "ollim-bot")
-		cmd.Dir, cmd.Env = g.data, []string{"PATH=" + g.root + "/bin:/usr/bin:/bin", "HOME=" + g.home}
-		done := wrap(cmd)
-		out, err := cmd.CombinedOutput()
-		done()
-		if err != nil || string(out) != "at your service\n" {
+	for way, wrap := range ways {
+		out, err := g.output(func(cmd *exec.Cmd) func() { return wrap(g, cmd) }, "ollim-bot", "PATH="+g.root+"/bin:/usr/bin:/bin")
+		if err != nil || out != "at your service\n" {
 			t.Errorf("%s: %q, %v", way, out, err)
 		}
 	}
@@ -395,12 +423,9 @@ func TestTheBotIsReachedFromInsideASandbox(t *testing.T) {
 		})
 		other, _ := server.Issue(nil).Door()
 		for way, wrap := range ways {
-			cmd := exec.Command("/bin/sh", "-c", binarytest.Path()+" "+ringArg+" reminder list && ! mkfifo "+other+"/x && ! mv "+other+" notes/x && ! (exec 3>"+other+"/bell)")
-			cmd.Dir, cmd.Env = g.data, append(token.Env(), "PATH=/usr/bin:/bin", "HOME="+g.home)
-			done := wrap(g, cmd)
-			out, err := cmd.CombinedOutput()
-			done()
-			if err != nil || !strings.HasPrefix(string(out), `["reminder" "list"]`) {
+			script := binarytest.Path() + " " + ringArg + " reminder list && ! mkfifo " + other + "/x && ! mv " + other + " notes/x && ! (exec 3>" + other + "/bell)"
+			out, err := g.output(func(cmd *exec.Cmd) func() { return wrap(g, cmd) }, script, token.Env()...)
+			if err != nil || !strings.HasPrefix(out, `["reminder" "list"]`) {
 				t.Errorf("%s, %s: %q, %v", layer, way, out, err)
 			}
 		}
@@ -414,29 +439,11 @@ func TestTheBotIsReachedFromInsideASandbox(t *testing.T) {
 func TestAReplacedSecretIsCoveredForTheNextCommand(t *testing.T) {
 	testkit.Alone(t)
 	g := newGround(t, settled)
-	cmd := exec.Command("/bin/sh", "-c", `echo ready; read x; exec "$CLAUDE_CODE_SHELL" -c "cat .env; echo x > .env"`)
-	cmd.Dir, cmd.Env = g.data, []string{"PATH=/usr/bin:/bin", "HOME=" + g.home}
-	done := g.box.Engine(cmd)
+	then, done := g.begun(t, g.box.Engine, `exec "$CLAUDE_CODE_SHELL" -c "cat .env; echo x > .env"`)
 	defer done()
-	in, err := cmd.StdinPipe()
-	testkit.Must(t, err)
-	out := &strings.Builder{}
-	ready, err := cmd.StdoutPipe()
-	testkit.Must(t, err)
-	testkit.Must(t, cmd.Start())
-	buffer := make([]byte, 6)
-	if _, err := ready.Read(buffer); err != nil {
-		t.Fatal(err)
-	}
 	testkit.Must(t, os.WriteFile(g.data+"/.env.new", []byte(secret), 0o600))
 	testkit.Must(t, os.Rename(g.data+"/.env.new", g.data+"/.env"))
-	if _, err := in.Write([]byte("go\n")); err != nil {
-		t.Fatal(err)
-	}
-	rest := make([]byte, 100)
-	n, _ := ready.Read(rest)
-	out.Write(rest[:n])
-	if err := cmd.Wait(); err == nil || strings.Contains(out.String(), secret) {
+	if out, err := then("go"); err == nil || strings.Contains(out, secret) {
 		t.Errorf("it says %q, %v", out, err)
 	}
 	if b, err := os.ReadFile(g.data + "/.env"); err != nil || string(b) != secret {

@@ -16,7 +16,6 @@ import (
 	"ollimbot/core/base/binarytest"
 	"ollimbot/core/base/testkit"
 	"ollimbot/core/safety/sandbox"
-	"ollimbot/core/safety/sandbox/sandboxtest"
 )
 
 // callsArg makes the test binary try the system calls that a sandbox closes, and some that it must
@@ -60,10 +59,7 @@ func tryCalls([]string) int {
 // closed returns the layers of sandbox in which a command of a model may run.
 func closed(t *testing.T) map[string]*ground {
 	t.Helper()
-	under := map[string]*ground{"bubblewrap": newGround(t, settled), "Landlock": newGround(t, settled)}
-	g := under["Landlock"]
-	g.box = sandboxtest.Landlock(t, sandbox.Options{Dir: g.data, Home: g.home, Settings: func() sandbox.Settings { return g.settings }})
-	return under
+	return map[string]*ground{"bubblewrap": layered(t, "bubblewrap", settled), "Landlock": layered(t, "landlock", settled)}
 }
 
 func TestCallsThatLeadPastFilesAreClosed(t *testing.T) {

@@ -52,26 +52,19 @@ func TestASandboxLeavesNothingInTheDirectory(t *testing.T) {
 }
 
 // A running process keeps its covers when another one has ended.
-func TestWhatStandsForAMissingFileStaysUntilTheLastProcessHasEnded(t *testing.T) {
+func TestACoverOfAMissingFileStaysUntilTheLastProcessHasEnded(t *testing.T) {
 	testkit.Alone(t)
 	g := fresh(t)
 	before := left(t, g)
-	cmd := exec.Command("/bin/sh", "-c", `read x; echo x > CLAUDE.md`)
-	cmd.Dir, cmd.Env = g.data, []string{"PATH=/usr/bin:/bin", "HOME=" + g.home}
-	done := g.box.Engine(cmd)
-	in, err := cmd.StdinPipe()
-	testkit.Must(t, err)
-	testkit.Must(t, cmd.Start())
+	then, done := g.begun(t, g.box.Engine, "echo x > CLAUDE.md")
 	if out, err := g.run(t, "a skill's command", "true"); err != nil {
 		t.Fatalf("%v, %s", err, out)
 	}
-	_, err = in.Write([]byte("go\n"))
-	testkit.Must(t, err)
-	if cmd.Wait() == nil {
+	if _, err := then("go"); err == nil {
 		t.Error("a command has made CLAUDE.md")
 	}
 	if left(t, g) == before {
-		t.Error("nothing stood for the missing files")
+		t.Error("nothing covered the missing files")
 	}
 	done()
 	if diff := cmp.Diff(before, left(t, g)); diff != "" {
@@ -88,7 +81,7 @@ func TestOnlyWhatASandboxHasMadeIsRemoved(t *testing.T) {
 	cmd := exec.Command("/bin/true")
 	done := g.box.Command(cmd) // of a bot that is killed
 	if !strings.Contains(left(t, g), ".mcp.json") {
-		t.Fatal("nothing stands for the missing files")
+		t.Fatal("nothing covers the missing files")
 	}
 	testkit.Must(t, os.WriteFile(g.data+"/CLAUDE.md", []byte("Be kind.\n"), 0o600))
 	testkit.Must(t, os.Chtimes(g.data+"/CLAUDE.md", time.Unix(1, 0), time.Unix(1, 0))) // as a copy may have it
@@ -110,20 +103,11 @@ func TestWhatAppearsLaterIsCoveredForTheNextCommand(t *testing.T) {
 	testkit.Alone(t)
 	for _, script := range []string{"mv deep x", "mv deep/a deep/x", "echo x > deep/a/CLAUDE.md", "grep . deep/.env"} {
 		g := fresh(t)
-		cmd := exec.Command("/bin/sh", "-c", `read x; exec "$CLAUDE_CODE_SHELL" -c "$x"`)
-		cmd.Dir, cmd.Env = g.data, []string{"PATH=/usr/bin:/bin", "HOME=" + g.home}
-		out := &strings.Builder{}
-		cmd.Stdout, cmd.Stderr = out, out
-		done := g.box.Engine(cmd)
-		in, err := cmd.StdinPipe()
-		testkit.Must(t, err)
-		testkit.Must(t, cmd.Start())
+		then, done := g.begun(t, g.box.Engine, `exec "$CLAUDE_CODE_SHELL" -c "$x"`)
 		testkit.Must(t, os.MkdirAll(g.data+"/deep/a", 0o700))
 		testkit.Must(t, os.WriteFile(g.data+"/deep/a/CLAUDE.md", []byte("mine"), 0o600))
 		testkit.Must(t, os.WriteFile(g.data+"/deep/.env", []byte(secret), 0o600))
-		_, err = in.Write([]byte(script + "\n"))
-		testkit.Must(t, err)
-		if cmd.Wait() == nil || strings.Contains(out.String(), secret) {
+		if out, err := then(script); err == nil || strings.Contains(out, secret) {
 			t.Errorf("%s came through: %s", script, out)
 		}
 		done()
