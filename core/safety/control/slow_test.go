@@ -3,7 +3,6 @@ package control
 import (
 	"bufio"
 	"context"
-	"encoding/json"
 	"net"
 	"strings"
 	"testing"
@@ -11,36 +10,28 @@ import (
 	"time"
 
 	"ollimbot/core/agent"
+	"ollimbot/core/base/testkit"
 )
 
 // A pipe replaces the socket, because a synctest bubble's clock does not advance during socket I/O.
-func TestASlowCallerIsGivenUp(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := New(Options{Dir: t.TempDir()})
-		ours, theirs := net.Pipe()
-		go s.serve(context.Background(), &Token{}, ours)
-		if _, err := theirs.Write([]byte(`{"token":`)); err != nil {
-			t.Fatal(err)
-		}
-		line, err := bufio.NewReader(theirs).ReadBytes('\n')
-		var a answer
-		if err != nil || json.Unmarshal(line, &a) != nil || !strings.Contains(a.Stderr, "no request arrived within 5s") {
-			t.Errorf("it is told %q, %v", line, err)
-		}
-	})
-}
-
-func TestACallerThatDoesNotReadIsGivenUp(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := New(Options{Dir: t.TempDir()})
-		ours, theirs := net.Pipe()
-		done := make(chan struct{})
-		go func() { defer close(done); s.serve(context.Background(), &Token{}, ours) }()
-		if _, err := theirs.Write([]byte("garbage\n")); err != nil {
-			t.Fatal(err)
-		}
-		<-done
-	})
+func TestASlowCallerIsGivenUpAndSoIsOneThatDoesNotRead(t *testing.T) {
+	for text, says := range map[string]string{`{"token":`: "no request arrived within 5s", "garbage\n": ""} {
+		synctest.Test(t, func(t *testing.T) {
+			s := New(Options{Dir: t.TempDir()})
+			ours, theirs := net.Pipe()
+			done := make(chan struct{})
+			go func() { defer close(done); s.serve(context.Background(), &Token{}, ours) }()
+			_, err := theirs.Write([]byte(text))
+			testkit.Must(t, err)
+			if says != "" {
+				line, err := bufio.NewReader(theirs).ReadString('\n')
+				if err != nil || !strings.Contains(line, says) {
+					t.Errorf("it gets %q, %v", line, err)
+				}
+			}
+			<-done
+		})
+	}
 }
 
 func TestACommandThatTakesTooLongIsCancelled(t *testing.T) {
