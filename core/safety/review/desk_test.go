@@ -112,9 +112,13 @@ func (o *office) post(_ context.Context, p post.Post) (post.MessageID, error) {
 	var buttons []string
 	for _, b := range p.Embed.Buttons {
 		action, _, _ := strings.Cut(b.Action, ":")
-		buttons = append(buttons, b.Label+" ("+action+")")
+		buttons = append(buttons, b.Label+" ("+action+", "+b.Style+")")
 	}
-	o.say("card %d, %q of %s, as %s, with %s: %s", len(o.sent), p.Embed.Title, p.Embed.Footer, kind, strings.Join(buttons, ", "), p.Text)
+	o.say("card %d, %s, %q from %q of %s, as %s, with %s: %s", len(o.sent), p.Embed.Color, p.Embed.Title, p.Source, p.Embed.Footer, kind,
+		strings.Join(buttons, ", "), p.Text)
+	if !strings.HasPrefix(p.Nonce, "edit") || len(p.Nonce) != len("edit")+20 {
+		o.say("it could be sent twice: %q", p.Nonce)
+	}
 	return post.MessageID(fmt.Sprint(len(o.sent))), nil
 }
 

@@ -117,8 +117,14 @@ func (o *office) step(t *testing.T, step string) {
 			o.answer("%s %s: %s (beside the tasks: %t, version: %t)", p.File, p.Severity, p.Message, beside, p.Waits && p.Version != "")
 		}
 	case "look":
-		_, picture, err := o.Look(what)
-		o.answer("%s%s", picture, said(err))
+		p, picture, err := o.Look(what)
+		o.answer("%s: %s, may be allowed: %t\n%s%s", p.File, p.Message, p.Waits, picture, said(err))
+	case "tasks":
+		for _, p := range o.WaitingTasks() {
+			o.answer("%s: %s", p.File, p.Message)
+		}
+	case "script":
+		o.ScriptWaits(what)
 	default:
 		o.act(t, verb, what, more)
 	}

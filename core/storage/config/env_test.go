@@ -111,7 +111,7 @@ func (m *machine) step(t *testing.T, verb, rest string) (out []string) {
 			t.Errorf("the zone %s is called %s", env.Zone, env.ZoneName)
 		}
 		out = append(out, "zone: "+env.ZoneName)
-		for _, one := range [][3]string{{"user", env.UserName, "you"}, {"bot", env.BotName, "ollim-bot"}, {"token", env.DiscordToken.Reveal(), ""}} {
+		for _, one := range [][3]string{{"user", env.UserName, "you"}, {"bot", env.BotName, "ollim-bot"}, {"token", env.DiscordToken.Reveal(), ""}, {"owner", env.OwnerID, ""}} {
 			if one[1] != one[2] {
 				out = append(out, one[0]+": "+one[1])
 			}

@@ -44,6 +44,10 @@ func TestNames(t *testing.T) {
 				testkit.Must(t, os.WriteFile(path, []byte(rest), 0o644))
 				continue
 			}
+			if verb == "folder" {
+				testkit.Must(t, os.Mkdir(path, 0o700))
+				continue
+			}
 			before, _ := os.ReadFile(path) // there may be none
 			user, bot, _ := strings.Cut(rest, " | ")
 			if err := SetNames(d, user, bot); err != nil {

@@ -42,12 +42,12 @@ func TestSettings(t *testing.T) {
 				out = append(out, settingsStep(t, d, unescaped(strings.Replace(step, "TEN", tenKeys, 1)))...)
 			}
 		}
-		return keptAt.ReplaceAllString(strings.Join(out, "\n"), "TIME")
+		return keptAt.ReplaceAllString(strings.ReplaceAll(strings.Join(out, "\n"), d.Root(), "DATA"), "TIME")
 	})
 }
 
 var (
-	keptAt = regexp.MustCompile(`\d{8}T\d{6}`)
+	keptAt = regexp.MustCompile(`\d{8}T\d{6}|\b20\d\d-\d\d-\d\d\b`)
 	escape = regexp.MustCompile(`\\(?:[nr\\]|x[0-9a-f]{2}|u[0-9a-f]{4})`)
 )
 
@@ -109,17 +109,28 @@ func settingsStep(t *testing.T, d *store.Dir, step string) (out []string) {
 	case "show":
 		r, _, err := LoadRuntime(d)
 		testkit.Must(t, err)
-		lines := Show(r)
 		if name != "" {
-			line, err := ShowOne(r, name)
+			l, err := ShowOne(r, name)
 			if err != nil {
 				return []string{err.Error()}
 			}
-			lines = []Line{line}
+			return []string{fmt.Sprintf("%s, %s, may be %q and nothing else: %t", l, l.Long, l.Choices, l.Closed)}
 		}
-		for _, l := range lines {
+		for _, l := range Show(r) {
 			out = append(out, l.String()+", "+l.Long)
 		}
+	case "overview": // with the settings of other places, which say what they are about
+		r, _, err := LoadRuntime(d)
+		testkit.Must(t, err)
+		var others []Line
+		for _, s := range Settings {
+			if _, err := ShowOne(r, s.Key); err != nil {
+				others = append(others, Line{Key: s.Key, Long: s.About})
+			}
+		}
+		return strings.Split(Overview(r, others...), "\n")
+	case "valid": // a version that was read before
+		testkit.Must(t, d.KeepValid(name, []byte(value)))
 	default:
 		t.Fatalf("no step %q", step)
 	}

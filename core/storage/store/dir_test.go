@@ -91,21 +91,22 @@ func TestOldLeftoversAreRemovedAndNothingElse(t *testing.T) {
 	d := prepared(t)
 	now := time.Now().Truncate(time.Second)
 	temp := tempName("x.json")
+	const month, while = 30 * 24 * time.Hour, 10 * time.Minute
 	for _, c := range []struct {
 		rel  string
 		age  time.Duration
 		gone bool
 	}{
-		{"state/x.json" + asideMark + "1", asideFor - 1, false},
-		{"state/x.json" + asideMark + "2", asideFor, true},
-		{"state/x.json", 2 * asideFor, false},
-		{"notes" + asideMark + "1", 2 * asideFor, false},
-		{"state/" + temp, leftoverAge, true},
-		{"reminders/" + temp, leftoverAge - 1, false},
-		{"webhooks/" + temp, leftoverAge, true},
-		{"routines/" + temp, leftoverAge, true},
-		{"state/forks/" + temp, leftoverAge, true},
-		{temp, leftoverAge, true},
+		{"state/x.json" + asideMark + "1", month - 1, false},
+		{"state/x.json" + asideMark + "2", month, true},
+		{"state/x.json", 2 * month, false},
+		{"notes" + asideMark + "1", 2 * month, false},
+		{"state/" + temp, while, true},
+		{"reminders/" + temp, while - 1, false},
+		{"webhooks/" + temp, while, true},
+		{"routines/" + temp, while, true},
+		{"state/forks/" + temp, while, true},
+		{temp, while, true},
 		{"state/notes.tmp", time.Hour, false},
 		{"routines/.a.md.swp", time.Hour, false},
 		{"routines/.a.md.0123.tmp", time.Hour, false},
