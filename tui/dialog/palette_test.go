@@ -6,171 +6,177 @@ import (
 	"testing"
 
 	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
+	"pgregory.net/rapid"
 
 	"ollimbot/core/base/testkit"
-	"ollimbot/core/command"
 	"ollimbot/core/talk/chat"
 	"ollimbot/core/work/fork"
 	"ollimbot/core/work/updates"
 	"ollimbot/routines"
 	"ollimbot/routines/schedule"
 	"ollimbot/tui/action"
-	"ollimbot/tui/pane"
-
-	"github.com/charmbracelet/x/ansi"
-	"pgregory.net/rapid"
+	"ollimbot/tui/tuitest"
 )
 
-// ask is a palette over a frame on which a query was written.
-func ask(d *desk, query string) *Palette {
-	p := OpenPalette(d.Context, d.focus, d.off, []Found{{Key: "daily_cap", Name: "daily_cap: none"}, {Key: "quiet_hours", Name: "quiet_hours: off"}}).Open.(*Palette)
-	p.Update(d.Context, tea.PasteMsg{Content: query})
-	return p
-}
-
-// desk is a dashboard whose focus is in a pane.
-type desk struct {
-	pane.Context
-	focus action.Pane
-}
-
-func (d *desk) off(a action.Action) string {
-	switch {
-	case a.Writes && d.ReadOnly:
-		return textReadOnly
-	case a.Off != nil:
-		return a.Off(*d.Snap)
+// busy is a desk with something of every kind to find.
+func busy(d *desk) {
+	at := func(days int) fork.View {
+		return fork.View{Started: tuesday.AddDate(0, 0, -days), Ended: tuesday.AddDate(0, 0, -days)}
 	}
-	return ""
-}
-
-const textReadOnly = "the dashboard is read-only; start it without --read-only to change things"
-
-func newDesk(focus action.Pane) *desk {
-	d := &desk{plainContext(), focus}
-	d.Snap.Forks = []fork.View{{ID: "f1f1f1f1", State: fork.Running}}
-	return d
-}
-
-// inside is what a dialog draws, without colours.
-func inside(d *desk, p *Palette, w, h int) []string {
-	lines := p.Draw(d.Context, w+Air, h)
-	for i := range lines {
-		lines[i] = ansi.Strip(lines[i])
-	}
-	return lines
-}
-
-func TestTheFocusedPaneComesFirstAmongActionsThatAreCalledTheSame(t *testing.T) {
-	r := newDesk(action.Forks)
-	for _, p := range []action.Pane{action.Forks, action.Chat, action.Logs} {
-		r.focus = p
-		if got := ask(r, "find in text").shown[0].action; got.Pane != p {
-			t.Errorf("with the focus on %s it finds %q first", p, got.Name())
-		}
-	}
-	r.focus = action.Budget
-	if got := ask(r, "follow").shown[0].action; got.Pane != action.Forks {
-		t.Errorf("without a row of the focused pane it finds %q first, and not the table's first", got.Name())
+	today, rent, plants := at(0), at(1), at(1)
+	today.ID, today.Title, today.State, today.Refused = "1", "Medication", fork.Done, 1
+	plants.ID, plants.Title, plants.State = "2", "Plants", fork.Failed
+	rent.ID, rent.Title, rent.State = "3", "Rent", fork.Done
+	d.Snap.Forks = []fork.View{today, plants, rent}
+	d.Snap.Failures = []fork.View{{ID: "bad00001", Title: "Inbox sweep", State: fork.Failed, Ended: tuesday}}
+	d.Snap.Updates = []updates.Update{{Key: "k", Message: "The parcel is at the shop."}}
+	d.Snap.Schedule.Tasks = []schedule.TaskView{
+		{ID: "7ea00000", Title: "Tea", Path: "routines/tea.md", Kind: routines.KindRoutine},
+		{ID: "7ea00001", Title: "Ask the landlord", Path: "reminders/landlord.md", Kind: routines.KindReminder, Paused: true},
+		{ID: "m", Title: "Medication", Kind: routines.KindRoutine},
 	}
 }
 
-func TestWhatCanBeUsedComesBeforeWhatIsOff(t *testing.T) {
-	r := newDesk(action.Forks)
-	if got := ask(r, "exit").shown[0].action; got.ID != action.Quit {
-		t.Errorf("outside of a fork exit finds %q first", got.Name())
-	}
-	r = newDesk(action.Chat)
-	r.Snap.Fork = &chat.Banner{}
-	if got := ask(r, "exit").shown[0].action; got.ID != action.ForkExit {
-		t.Errorf("in a fork exit finds %q first", got.Name())
-	}
+func focused(p action.Pane) func(*desk) { return func(d *desk) { d.focus = p } }
+
+func TestThePaletteIsUsedAsItsStoriesSay(t *testing.T) {
+	tell(t, []story{
+		{"a command with its argument is carried out", nil, `
+			: "capacity 7" enter  => gives closes, does SetBudget Capacity=7
+			: "refill 60" enter   => gives closes, does SetBudget RefillMinutes=60
+			: "theme dark" enter  => gives closes, looks theme=dark
+			: "layout chat" enter => gives closes, looks layout=chat
+			: "mute 2h" enter     => gives closes, does MuteUntil Until=10 16:02:00
+			: "mute off" enter    => gives closes, does MuteUntil`, nil},
+		{"a wrong argument says what is allowed and does nothing", nil, `
+			: "capacity x"        => off: the capacity is a whole number of tokens
+			enter                 => gives nothing
+			: "capacity -1" enter => off: capacity | gives nothing
+			: "refill 0" enter    => off: refill | gives nothing
+			: "mute banana" enter => off: I do not understand "banana" | gives nothing
+			: "theme pink" enter  => auto, dark, light, contrast, 16 | gives nothing
+			readonly : "capacity 7" enter => gives nothing`, nil},
+		{"an argument is completed", nil, `
+			: "capac" enter           => /capacity | gives nothing
+			"7" enter                 => gives closes, does SetBudget Capacity=7
+			: "theme d" tab           => /theme dark`, nil},
+		{"of what is called the same the focused pane comes first", nil, `: "find in text" => first: Runs: Find in text`, nil},
+		{"so it does in the chat", focused(action.Chat), `: "find in text" => first: Chat: Find in text`, nil},
+		{"and in the log", focused(action.Logs), `: "find in text" => first: Logs: Find in text`, nil},
+		{"where it has no such row the first of the table comes", focused(action.Budget), `: "follow" => first: Runs: `, nil},
+		{"outside of a fork exit quits", nil, `: "exit" => first: Quit`, nil},
+		{"in a fork exit leaves it", func(d *desk) { d.focus, d.Snap.Fork = action.Chat, &chat.Banner{} }, `: "exit" => first: Chat: Leave`, nil},
+		{"spelling is forgiven only where nothing else is found", nil, `
+			: "contra" => first: Next theme | 1 of 1
+			: "fire"   => first: Schedule: Fire | !Open the file`, nil},
+		{"a word that is spelled otherwise finds its action", nil, `
+			: "shedule"        => first: Go to schedule
+			: "captity"        => first: Ping budget: Raise the capacity
+			: "raise captity"  => first: Ping budget: Raise the capacity
+			: "dmeo"           => first: Watch the demo
+			: "snze"           => first: Schedule: Snooze
+			: "previw"         => first: Schedule: Preview
+			: "Qiut"           => first: Quit
+			: "thme"           => first: Next theme`, nil},
+		{"letters of several words find nothing", nil, `
+			: "meto"    => first: none
+			: "mpgut"   => first: none
+			: "snzetsk" => first: none
+			: "selup"   => first: none
+			: "zzz"     => first: none
+			: "thmnxt"  => first: none
+			: "xy"      => first: none
+			: "qe"      => first: none`, nil},
+		{"the reason of the marked row is read in full at every size", nil, `
+			: "report and leave" => off: the chat is not in a fork | fork.report | 1 of | off R
+			@54x20               => off: the chat is not in a fork | fork.report | 1 of | off R
+			@39x12               => off: the chat is not in a fork | fork.report | 1 of | off R
+			@38x6                => off: the chat is not in a fork | fork.report | 1 of | off R
+			readonly             => the dashboard is read-only; start it without --read-only to change things
+			@54x20               => the dashboard is read-only; start it without --read-only to change things`, nil},
+		{"one search finds tasks, runs, updates and settings", busy, `
+			: "fire tea"        => first: Fire Tea | enter fires it now; its schedule is unchanged | task
+			enter               => gives closes, does FireNow ID=7ea00000 Stays=true
+			: "fire landlord" enter => gives closes, does FireNow ID=7ea00001 Stays=true
+			: "tea"             => first: Open Tea
+			: "medic"           => first: Open Medication
+			: "pause tea"       => first: Pause Tea
+			: "resume landlord" => first: Resume Ask the landlord
+			: "snooze landlord" => first: Snooze Ask the landlord
+			: "inbox failed"    => first: Inbox sweep: failed
+			: "parcel"          => first: Update: The parcel
+			enter               => gives closes, opens Update, goes to updates
+			: "quiet hours"     => first: quiet_hours: off
+			enter               => gives closes, goes to settings quiet_hours
+			: "daily cap"       => first: daily_cap:
+			: "theme"           => first: Next theme
+			: "why"             => first: Go to ping budget
+			: "refused"         => first: Go to ping budget
+			: "do not disturb"  => first: Ping budget: Mute
+			: "detach"          => first: Quit the dashboard
+			readonly : "fire tea" enter => gives closes, says Fire Tea: the dashboard is read-only`, nil},
+		{"runs are found by their day and their state", busy, `
+			: "monday"             => first: Plants
+			: "yesterday"          => first: Plants
+			: "runs failed monday" => first: runs failed monday
+			: "runs refused"       => first: runs refused
+			: "day yesterday"      => first: day yesterday | 1 of 3
+			enter                  => gives closes, goes to forks, finds yesterday, zooms`, nil},
+		{"a line of the command line is carried out as in a shell", nil, `
+			: {budget set --capacity 7} enter               => gives closes, does Line Text=budget set --capacity 7
+			: {reminder add -m "call mum" --delay 5} enter  => gives closes, does Line Text=reminder add -m "call mum" --delay 5
+			: {history search dentist} enter                => gives closes, does Line Text=history search dentist
+			: "history se"                                  => first: history search
+			enter                                           => /history search
+			readonly : {routine list} enter                 => gives closes, does Line Text=routine list
+			: {routine cancel x} enter                      => gives nothing`, nil},
+		{"words that are no command are for the agent, behind what is off", nil, `
+			: "what is left for today?" enter => gives closes, does Say Text=what is left for today?
+			: "pause for a walk"              => Send to the agent: pause for a walk
+			up enter                          => gives closes, does Say Text=pause for a walk
+			: "mute the children"             => first: mute the children | off:
+			down enter                        => gives closes, does Say Text=mute the children`, nil},
+	})
 }
 
-func TestSpellingIsForgivenOnlyWhereNothingElseIsFound(t *testing.T) {
-	r := newDesk(action.Forks)
-	p := ask(r, "contra")
-	if n := len(p.shown); n != 1 || p.shown[0].action.ID != action.ThemeNext {
-		t.Errorf("%d actions, the first is %q", n, p.shown[0].name)
-	}
-	if p = ask(r, "fire"); len(p.shown) == 0 || p.shown[0].action.ID != action.ScheduleFire {
-		t.Error("fire does not fire")
-	}
-	for _, it := range p.shown {
-		if strings.Contains(it.name, "file") && !strings.Contains(it.name, "ire") {
-			t.Errorf("fire finds %q too", it.name)
-		}
-	}
+// listing opens the palette with a query.
+func listing(d *desk, query string) *Palette {
+	d.dialog = openers[":"](d)
+	d.gives(tea.PasteMsg{Content: query})
+	return d.dialog.(*Palette)
 }
 
-func TestTheReasonOfTheMarkedRowIsReadInFull(t *testing.T) {
-	for _, size := range [][2]int{{76, 26}, {50, 20}, {35, 12}, {34, 6}} {
-		r := newDesk(action.Forks)
-		p := ask(r, "report and leave")
-		text := strings.Join(strings.Fields(strings.Join(inside(r, p, size[0], size[1]), " ")), " ")
-		for _, want := range []string{"off: the chat is not in a fork", "fork.report", "1 of ", "off R"} {
-			if !strings.Contains(text, want) {
-				t.Errorf("%v: no %q in %q", size, want, text)
-			}
-		}
-		r.ReadOnly = true
-		text = strings.Join(strings.Fields(strings.Join(inside(r, p, size[0], size[1]), " ")), " ")
-		if !strings.Contains(text, textReadOnly) {
-			t.Errorf("%v: the reason is cut in %q", size, text)
-		}
+func TestThePaletteListsWhatIsOffLast(t *testing.T) {
+	d := newDesk()
+	d.focus = action.Updates
+	p := listing(d, "")
+	if !slices.IsSortedFunc(p.shown, func(a, b *item) int { return min(1, len(p.why(a))) - min(1, len(p.why(b))) }) || p.why(p.shown[0]) != "" {
+		t.Errorf("it opens on %q, which is off: %s", p.shown[0].name, p.why(p.shown[0]))
 	}
 }
 
 func TestThePaletteFitsWhateverIsAsked(t *testing.T) {
-	r := newDesk(action.Forks)
 	testkit.Check(t, func(t *rapid.T) {
-		r.ReadOnly = rapid.Bool().Draw(t, "read-only")
-		p := ask(r, rapid.StringMatching(`[a-z+./ ]{0,8}|世|\?`).Draw(t, "query"))
-		w, h := rapid.IntRange(2, 90).Draw(t, "w"), rapid.IntRange(1, 40).Draw(t, "h")
+		d := newDesk()
+		d.ReadOnly = rapid.Bool().Draw(t, "read-only")
+		p := listing(d, rapid.StringMatching(`[a-z+./ ]{0,8}|世|\?`).Draw(t, "query"))
+		d.w, d.h = rapid.IntRange(2, 90).Draw(t, "w")+Air, rapid.IntRange(1, 40).Draw(t, "h")
 		for _, k := range rapid.SliceOfN(rapid.SampledFrom([]string{"up", "down", "pgup", "pgdown", "e", "backspace"}), 0, 12).Draw(t, "keys") {
-			p.Update(r.Context, press(k))
-			lines := p.Draw(r.Context, w+Air, h)
-			if len(lines) > h {
-				t.Fatalf("%d lines of %d", len(lines), h)
+			key, _ := tuitest.Key(k)
+			d.gives(key)
+			if n := ansi.StringWidth(d.lines(t, k)[0]); n != min(d.w-Air, 90) {
+				t.Fatalf("lines of %d cells", n)
 			}
-			seen := p.list.At >= p.top && p.list.At < p.top+p.rows
-			for _, l := range lines {
-				if ansi.StringWidth(l) != min(w, 90) {
-					t.Fatalf("a line of %d cells, width %d", ansi.StringWidth(l), w)
-				}
-			}
-			if !seen && len(p.shown) > 0 {
+			if len(p.shown) > 0 && (p.list.At < p.top || p.list.At >= p.top+p.rows) {
 				t.Fatalf("row %d is marked, %d rows from %d are seen", p.list.At, p.rows, p.top)
 			}
 		}
 	})
 }
 
-func TestAWordThatIsSpelledOtherwiseFindsItsAction(t *testing.T) {
-	r := newDesk(action.Forks)
-	for query, want := range map[string]action.ID{
-		"shedule": action.Schedule.Go(), "captity": action.CapacityUp, "raise captity": action.CapacityUp, "dmeo": action.Demo,
-		"snze": action.ScheduleSnooze, "previw": action.SchedulePreview, "Qiut": action.Quit, "thme": action.ThemeNext,
-	} {
-		if p := ask(r, query); len(p.shown) == 0 || p.shown[0].action.ID != want {
-			t.Errorf("%q finds %d actions and not %s first", query, len(p.shown), want)
-		}
-	}
-}
-
-func TestLettersOfSeveralWordsFindNothing(t *testing.T) {
-	r := newDesk(action.Forks)
-	// Each is found in "Mute pings until a time, or unmute them" or another title, with
-	// letters of other words between its own.
-	for _, query := range []string{"meto", "mpgut", "snzetsk", "selup", "zzz", "thmnxt", "xy", "qe"} {
-		if p := ask(r, query); len(p.shown) != 0 {
-			t.Errorf("%q marks %q", query, p.shown[0].name)
-		}
-	}
-}
-
-// A letter that is missing, too much or has changed places with the next one is forgiven,
-// and no word stands for one that shares nothing with it.
+// A letter that is missing, too much or has changed places with the next one is forgiven, and a word that shares
+// nothing with another is never taken for it.
 func TestALetterThatIsWrongIsOneMistake(t *testing.T) {
 	testkit.Check(t, func(t *rapid.T) {
 		word := []rune(rapid.StringMatching(`[a-dé]{6,9}`).Draw(t, "word"))
@@ -186,49 +192,4 @@ func TestALetterThatIsWrongIsOneMistake(t *testing.T) {
 			t.Fatalf("%q is %q", other, string(word))
 		}
 	})
-}
-
-func TestOneSearchFindsTasksRunsUpdatesAndSettings(t *testing.T) {
-	r := newDesk(action.Forks)
-	r.Snap.Schedule.Tasks = []schedule.TaskView{
-		{ID: "7ea00000", Title: "Tea", Path: "routines/tea.md", Kind: routines.KindRoutine},
-		{ID: "7ea00001", Title: "Ask the landlord", Path: "reminders/landlord.md", Kind: routines.KindReminder, Paused: true},
-	}
-	r.Snap.Failures = []fork.View{{ID: "bad00001", Title: "Inbox sweep", State: fork.Failed, Ended: r.Snap.At}}
-	r.Snap.Updates = []updates.Update{{Key: "k", Message: "The parcel is at the shop."}}
-	for query, want := range map[string]string{
-		"fire tea": "Fire Tea", "tea": "Open Tea", "pause tea": "Pause Tea", "resume landlord": "Resume Ask the landlord", "snooze landlord": "Snooze Ask the landlord",
-		"inbox failed": "Inbox sweep: failed", "parcel": "Update: The parcel", "quiet hours": "quiet_hours: off", "daily cap": "daily_cap: ", "theme": "Next theme",
-	} {
-		p := ask(r, query)
-		if len(p.shown) == 0 || !strings.HasPrefix(p.shown[0].name, want) {
-			t.Errorf("%q finds %q first, want %q", query, names(p), want)
-		}
-	}
-	a := ask(r, "fire tea").key(r.Context, tea.KeyPressMsg{Code: tea.KeyEnter})
-	if a.Do != (command.FireNow{ID: "7ea00000", Stays: true}) || !a.Close {
-		t.Errorf("enter gives %+v", a)
-	}
-	if a := ask(r, "fire landlord").key(r.Context, tea.KeyPressMsg{Code: tea.KeyEnter}); a.Do != (command.FireNow{ID: "7ea00001", Stays: true}) {
-		t.Errorf("a reminder is fired beside its schedule and stays: %+v", a)
-	}
-	if a := ask(r, "quiet hours").key(r.Context, tea.KeyPressMsg{Code: tea.KeyEnter}); a.Focus != action.Settings || a.Item != "quiet_hours" {
-		t.Errorf("enter gives %+v", a)
-	}
-	has := strings.Join(inside(r, ask(r, "fire tea"), 76, 20), "\n")
-	if !strings.Contains(has, "enter fires it now; its schedule is unchanged") || !strings.Contains(has, "task") {
-		t.Errorf("it is not said what enter does:\n%s", has)
-	}
-	r.ReadOnly = true
-	p := ask(r, "fire tea")
-	if a := p.key(r.Context, tea.KeyPressMsg{Code: tea.KeyEnter}); a.Do != nil || !strings.Contains(a.Toast, "read-only") {
-		t.Errorf("read-only fires: %+v", a)
-	}
-}
-
-func names(p *Palette) (out []string) {
-	for _, it := range p.shown[:min(len(p.shown), 5)] {
-		out = append(out, it.name)
-	}
-	return out
 }

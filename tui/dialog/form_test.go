@@ -1,0 +1,283 @@
+package dialog
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"ollimbot/core/base/testkit"
+	"ollimbot/core/command"
+	"ollimbot/routines"
+	"ollimbot/routines/schedule"
+	"ollimbot/routines/when"
+	"ollimbot/tui/pane"
+	"ollimbot/tui/tuitest"
+)
+
+// reminder makes the file one of a reminder that is due in an hour.
+func reminder(d *desk) {
+	d.file.Kind, d.file.Cron, d.file.RunAt = routines.KindReminder, "", tuesday.Add(time.Hour)
+}
+
+func TestATaskIsEditedAsItsStoriesSay(t *testing.T) {
+	changed := map[string]func(d *desk){"the file is changed": func(d *desk) {
+		other := newDesk().file
+		other.Cron, other.Digest = "0 8 * * *", "v2"
+		d.gives(pane.Done{Err: &command.ChangedError{Now: other}})
+	}}
+	tell(t, []story{
+		{"what was not changed is not written", nil, `edit enter => gives sends EditTask ID=aaaa0001 Version=v1`, nil},
+		{"only what was changed is written", nil, `
+			edit ctrl+u "every weekday at 10" tab ctrl+u tab ctrl+u "Make coffee." tab tab tab => ▸ More options… | hints: enter open, tab next field, ctrl+s save the file, esc leave
+			enter => ▸ Runs
+			<May use> "Bash(git log, x); Read(**.md)" ctrl+s => gives sends EditTask ID=aaaa0001 Version=v1 Edit={Set=[{Key=cron Value=0 10 * * 1-5}, {Key=description}, {Key=allowed-tools Value=[Bash(git log, x), Read(**.md)]}] Body=Make coffee.}`, nil},
+		{"a wrong field is refused beside it", nil, `edit ctrl+u "61 * * * *" enter => minute 61 does not exist | gives nothing`, nil},
+		{"a file that was changed under the form shows both and asks", nil, `
+			@78x40 edit ctrl+u "0 10 * * *" enter => gives sends EditTask ID=aaaa0001 Version=v1 Edit={Set=[{Key=cron Value=0 10 * * *}]}
+			(the file is changed) => gives nothing | routines/tea.md has changed on disk since you last saw it | When is "0 8 * * *" in the file and "0 10 * * *" here | Enter overwrites it
+			enter                 => gives sends EditTask ID=aaaa0001 Version=v2 Edit={Set=[{Key=cron Value=0 10 * * *}]}`, changed},
+		{"a prompt of several lines is written in the form", func(d *desk) { d.file.Body = "Make tea.\nGreen." }, `
+			edit tab tab => ▸ Prompt | Green.
+			alt+enter {With milk.} up space {Now.} => ▸ Prompt
+			enter => gives sends EditTask ID=aaaa0001 Version=v1 Edit={Body=Make tea.\nGreen. Now.\nWith milk.}`, nil},
+		{"a prompt that is too long is left to the editor", func(d *desk) { d.file.Body = strings.Repeat("Make tea.\n", 4000) + "Green." }, `
+			@78x40 edit => 4001 lines: edit them in the file
+			enter       => gives sends EditTask ID=aaaa0001 Version=v1`, nil},
+		{"a reminder is kept until it is done", reminder, `
+			edit up up space enter => gives sends EditTask ID=aaaa0001 Version=v1 Edit={Set=[{Key=until Value=done}]}`, nil},
+		{"what was typed is not lost by one key", nil, `
+			edit tab "X" => hints: enter save the file, tab next field, esc leave
+			esc  => gives nothing | Esc again discards
+			tab  => !Esc again discards
+			esc esc => gives closes`, nil},
+		{"without a change it is left at once", nil, `edit => hints: enter save the file, tab next field, esc cancel
+			esc => gives closes`, nil},
+		{"the numbers of the budget are typed over", nil, `
+			budget "8" tab "45" enter => gives sends SetBudget Capacity=8 RefillMinutes=45
+			budget "x" enter          => the capacity is a whole number | gives nothing`, nil},
+		{"a new task gets its options", nil, `
+			tea up up enter => ▸ Runs
+			<Model> space <Isolated> space <Above limits> space enter => gives sends AddTask Cron=15 8 * * * Description=Tea Message=Make tea. Model=opus Isolated=true Critical=true`, nil},
+	})
+}
+
+// The form shows what a person needs; one row opens the rest, each with its explanation.
+func TestTheOtherFieldsAreBehindOneRow(t *testing.T) {
+	for name, of := range map[string]func(d *desk) *Form{
+		"new": func(*desk) *Form { return NewTask() }, "edit": func(d *desk) *Form { return editTask(d.file).Form },
+	} {
+		d := newDesk()
+		f := of(d)
+		d.dialog = f
+		if screen := strings.Join(d.lines(t, name), "\n"); len(f.Fields) != 6 || strings.Contains(screen, "Model  ") || !strings.Contains(screen, "More options…") {
+			t.Errorf("%s: %d fields:\n%s", name, len(f.Fields), screen)
+		}
+		f.at = len(f.Fields) - 1
+		d.input(t, "enter")
+		if given(d.gave) != "nothing" || f.Fields[f.at].Label != "Runs" {
+			t.Errorf("%s: enter on the row gives %s, at %s", name, given(d.gave), f.Fields[f.at].Label)
+		}
+		for i, field := range f.Fields {
+			f.at = i
+			if note, _ := field.check(d.Context, false); note == "" || !strings.Contains(strings.Join(d.lines(t, name), "\n"), "▸ "+field.Label) {
+				t.Errorf("%s: %s is not explained", name, field.Label)
+			}
+		}
+	}
+}
+
+// The same field has the same name in both forms, and docs/routines.md names it.
+func TestTheDocsNameEveryFieldOfTheForms(t *testing.T) {
+	text, err := os.ReadFile("../../docs/routines.md")
+	testkit.Must(t, err)
+	page := strings.Join(strings.Fields(string(text)), " ")
+	once, known := newDesk(), map[string]bool{}
+	reminder(once)
+	for _, file := range []command.TaskFile{newDesk().file, once.file} {
+		for _, l := range editTask(file).lines {
+			known[l.field.Label] = true
+			if field := l.field.Label + " (`" + l.key + "`)"; l.key != "" && !strings.Contains(page, field) {
+				t.Errorf("docs/routines.md lacks %s", field)
+			}
+		}
+	}
+	for _, f := range NewTask().Fields {
+		for _, f := range append(f.more, f) {
+			if f.more == nil && !known[f.Label] && f.Label != fieldKind {
+				t.Errorf("%s is only in the form of a new task", f.Label)
+			}
+		}
+	}
+}
+
+// What a reminder says before, and how late a routine may run, are read as people say them and shown as they are read.
+func TestAFieldOfATaskIsSetByALine(t *testing.T) {
+	for _, c := range []struct {
+		name, field, value, set, note string
+		on                            func(d *desk)
+	}{
+		{"a span is written as the file has it", "late", "2 hours", "[{late 2h}]", "at most 2 hours late", nil},
+		{"what is so already", "late", "at most 2 hours 30 minutes late", "", "already", func(d *desk) { d.file.Late = 150 * time.Minute }},
+		{"too late", "late", "40 days", "", "31 days", nil},
+		{"what is said before", "ahead", "1 hour: Leave now; a day before", "[{ahead [1 day 1 hour: Leave now]}]", "1 day and 1 hour before", reminder},
+		{"no span before", "ahead", "soon", "", "before", reminder},
+	} {
+		d := newDesk()
+		if c.on != nil {
+			c.on(d)
+		}
+		do, note, ok := EditField(d.Context, d.file, c.field, c.value)
+		edit, _ := do.(command.EditTask)
+		if got := strings.TrimPrefix(fmt.Sprint(edit.Edit.Set), "[]"); got != c.set || ok != (c.set != "") || !strings.Contains(note, c.note) {
+			t.Errorf("%s: sets %s, and says %q", c.name, got, note)
+		}
+	}
+}
+
+func TestWhatIsTypedAsATimeIsExplainedOrRefused(t *testing.T) {
+	const say, refused = "; say a time such as 18:30, tomorrow 9:00, in 2 hours or 24 dec 9am", "✗ "
+	clock := func(c pane.Context, text string) (string, bool) {
+		at, err := clockTime(text, c.Snap.Times())
+		return at.Format("02 15:04"), err == nil
+	}
+	for what, c := range map[string]struct {
+		check Check
+		texts map[string]string
+	}{
+		"a reminder": {checkMoment, map[string]string{
+			"18:30": "today at 18:30 (in 4h28)", "tomorrow 9:00": "Wednesday 11 March at 09:00 (in 18h)", "Tomorrow 15:00": "Wednesday 11 March at 15:00 (in 24h)",
+			"in 45m": "today at 14:47 (in 45m)", "2026-03-12 08:00": "Thursday 12 March at 08:00 (in 41h)", "tonight": "today at 21:00 (in 6h58)",
+			"in 20 minutes": "today at 14:22 (in 20m)", "2026-12-24 18:00": "Thursday 24 December at 18:00 (in 289d)", "9999h": refused + textFarMoment,
+			"2026-03-09 08:00": refused + "Mon 9 Mar 08:00 has passed" + say, "today 14:00": refused + "14:00 today has passed; say tomorrow 14:00",
+			"soon": refused + `I do not understand "soon"` + say, "2026-02-30 08:00": refused + "February has no 30th; the last day is 28 February",
+		}},
+		"a routine": {CheckCron, map[string]string{
+			"every weekday at 9": "at 9:00, Monday to Friday; next Wednesday 11 March at 09:00 (in 18h)", "daily 8:15": "at 8:15, every day; next Wednesday 11 March at 08:15 (in 18h)",
+			"evry day": refused + `I do not understand "evry"; did you mean every?`, "0 0 30 2 *": refused + textNeverFires,
+			"9 sharp": refused, "0 9 * *": refused, "61 * * * *": refused,
+		}},
+		"the end of a mute": {clock, map[string]string{
+			"18:30": "10 18:30", "1830": "10 18:30", "18": "10 18:00", "8:30": "11 08:30", "8": "11 08:00", "tomorrow 9": "11 09:00", "fri 0930": "13 09:30",
+			"6:30pm": "10 18:30", "14:02": "11 14:02", "00:00": "11 00:00",
+			"": refused, "24": refused, "18:60": refused, "183": refused, ":30": refused, "abc": refused, "tomorrow at 930": refused,
+		}},
+	} {
+		for text, want := range c.texts {
+			got, ok := c.check(newDesk().Context, text)
+			if !ok {
+				got = refused + got
+			}
+			if got != want && (ok || want != refused) || strings.Contains(got, "column") {
+				t.Errorf("%s: %q is %q, want %q", what, text, got, want)
+			}
+		}
+	}
+}
+
+func TestEveryMomentOfTheDialogLiesAhead(t *testing.T) {
+	zone, err := time.LoadLocation("Europe/Berlin")
+	testkit.Must(t, err)
+	testkit.Check(t, func(t *rapid.T) {
+		now := time.Date(2026, 1, 1, 0, 0, 0, 0, zone).Add(time.Duration(rapid.IntRange(0, 365*86400).Draw(t, "s")) * time.Second)
+		for _, c := range moments(when.Reader{Now: now}) {
+			if d := c.when.Sub(now); d <= 0 || d > 33*time.Hour {
+				t.Fatalf("%s is %s away at %s", c.name, d, now)
+			}
+		}
+		text := rapid.StringMatching(`[0-9:]{0,5}`).Draw(t, "text")
+		if at, err := clockTime(text, when.Reader{Now: now}); err == nil && (!at.After(now) || at.Sub(now) > 25*time.Hour+time.Minute) {
+			t.Fatalf("%q at %s is %s", text, now, at)
+		}
+	})
+}
+
+func clockAt(hour, minute int) time.Time { return time.Date(2026, 3, 10, hour, minute, 0, 0, time.UTC) }
+
+// sweeping has a routine with four fires and a reminder; ticking has 500 fires of a routine, behind which it is not known.
+func sweeping(d *desk) {
+	sweep := func(t time.Time) schedule.Entry {
+		return schedule.Entry{ID: "aaaa1111", Description: "Email sweep", FireTime: t}
+	}
+	d.Snap.Schedule = schedule.View{
+		Day: []schedule.Entry{sweep(clockAt(14, 30)), {ID: "cccc3333", FireTime: clockAt(16, 2)}, sweep(clockAt(17, 2)), sweep(clockAt(18, 2)), sweep(clockAt(19, 2))},
+		Tasks: []schedule.TaskView{
+			{ID: "aaaa1111", Title: "Email sweep", Kind: routines.KindRoutine, Next: clockAt(14, 30)},
+			{ID: "cccc3333", Title: "Check the oven", Kind: routines.KindReminder, Next: clockAt(16, 2)},
+			{ID: "week", Kind: routines.KindRoutine, Next: tuesday.Add(4 * 24 * time.Hour)},
+			{ID: "month", Kind: routines.KindRoutine, Next: tuesday.Add(9 * 24 * time.Hour)},
+			{ID: "year", Kind: routines.KindRoutine, Next: time.Date(2027, 1, 1, 3, 0, 0, 0, time.UTC)},
+		},
+	}
+}
+
+func ticking(d *desk) {
+	for i := range 500 {
+		d.Snap.Schedule.Day = append(d.Snap.Schedule.Day, schedule.Entry{ID: "aaaa1111", Description: "Tick", FireTime: tuesday.Add(time.Duration(i+1) * time.Minute)})
+	}
+	d.Snap.Schedule.DayUntil = tuesday.Add(501 * time.Minute)
+}
+
+func silent(d *desk) {
+	ticking(d)
+	for i := range d.Snap.Schedule.Day {
+		d.Snap.Schedule.Day[i].Silent = true
+	}
+}
+
+func TestASnoozeOrAMuteSaysWhatItChanges(t *testing.T) {
+	const ticks = "fires without pings: 14:03 Tick, 14:04 Tick, 14:05 Tick and more. Critical pings are still delivered."
+	snooze := func(id string, span time.Duration) command.Value {
+		return command.Snooze{ID: id, Until: tuesday.Add(span)}
+	}
+	mute := func(span time.Duration) command.Value { return command.MuteUntil{Until: tuesday.Add(span)} }
+	for _, c := range []struct {
+		on   func(d *desk)
+		do   command.Value
+		want string
+	}{
+		{sweeping, snooze("aaaa1111", 10*time.Minute), "it would not have fired before then; fires next at 14:30"},
+		{sweeping, snooze("aaaa1111", time.Hour), "skips the fire at 14:30; fires next at 17:02"},
+		{sweeping, snooze("aaaa1111", 4*time.Hour+time.Minute), "skips 3 fires, the first at 14:30; fires next at 19:02"},
+		{sweeping, snooze("cccc3333", 3*time.Hour), "it fires at 17:02"},
+		{sweeping, snooze("cccc3333", time.Hour), "changes nothing: it fires at 16:02"},
+		{sweeping, command.Snooze{ID: "aaaa1111"}, textSnoozeEnds},
+		{sweeping, command.MuteUntil{}, textMuteEnds},
+		{sweeping, mute(time.Minute), textMuteNothing},
+		{sweeping, snooze("week", 15*time.Hour), "it would not have fired before then; fires next at Sat 14:02"},
+		{sweeping, snooze("month", 15*time.Hour), "it would not have fired before then; fires next at Thu 19 March 14:02"},
+		{sweeping, snooze("year", 15*time.Hour), "it would not have fired before then; fires next at Fri 1 January 2027 03:00"},
+		{ticking, mute(time.Hour), "59 " + ticks},
+		{ticking, mute(18 * time.Hour), "at least 500 " + ticks},
+		{ticking, snooze("aaaa1111", 18*time.Hour), "skips at least 500 fires, the first at 14:03"},
+		{ticking, snooze("bbbb2222", 18*time.Hour), "it would not have fired before 22:23; the schedule is not known further ahead"},
+		{silent, mute(18 * time.Hour), "no task that may ping fires until 22:23; the schedule is not known further ahead"},
+	} {
+		d := newDesk()
+		c.on(d)
+		if got := consequence(d.Snap, c.do); got != c.want {
+			t.Errorf("%s: %q, want %q", tuitest.Words(c.do), got, c.want)
+		}
+	}
+}
+
+func TestAMomentIsChosenAsItsStoriesSay(t *testing.T) {
+	tell(t, []story{
+		{"a moment that passes while the form is open cannot be chosen", nil, `
+			mute (half an hour passes) => that is in the past; choose a later time
+			enter      => gives nothing
+			down enter => gives sends MuteUntil Until=10 15:02:00`, map[string]func(d *desk){"half an hour passes": func(d *desk) {
+			later := *d.Snap
+			later.At = later.At.Add(30 * time.Minute)
+			d.Snap = &later
+		}}},
+		{"the keys are named", nil, `mute => hints: enter set, ↑/↓ next, HH:MM type, esc cancel`, nil},
+		{"a moment of several words can be typed", nil, `mute "sunday 9:00" enter => gives sends MuteUntil Until=15 09:00:00`, nil},
+		{"the task that is snoozed is named", sweeping, `
+			snooze down => skips the fire at 14:30
+			enter       => gives sends Snooze ID=aaaa1111 Until=10 15:02:00`, nil},
+	})
+}

@@ -1,0 +1,231 @@
+package dialog
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"ollimbot/core/base/testkit"
+	"ollimbot/routines"
+	"ollimbot/tui/action"
+	"ollimbot/tui/pane"
+	"ollimbot/tui/theme"
+	"ollimbot/tui/tuitest"
+	"ollimbot/tui/widget"
+)
+
+// S15: the welcome has no key, so the words say how it is found again.
+func TestTheHelpIsReadAsItsStoriesSay(t *testing.T) {
+	tell(t, []story{
+		{"it has the groups in two columns, the focused pane first", focused(action.Schedule), `
+			help => top: Schedule (2) Everywhere | f            Fire task now`, nil},
+		{"it has the words, and says where the welcome is", nil, `
+			@78x400 help => welcome What to do first. The palette opens it again | Scroll what is under the pointer`, nil},
+		{"it is filtered", nil, `
+			help / "snooze" => Snooze or wake task | !Fire task now | top: 1 action
+			esc             => gives nothing | Stop selected run
+			esc             => gives closes`, nil},
+		{"it scrolls to its end and back", nil, `
+			help end => Scroll what is under the pointer
+			j j home => top: Runs (4)`, nil},
+		{"it has the user's keys, which an ASCII terminal can draw", func(d *desk) {
+			d.Keys, _ = d.Keys.Change([]action.Change{{ID: action.ForksStop, Keys: []string{"f9"}}})
+		}, `
+			help          => f9           Stop selected run | ↑
+			(in ASCII)    => f9           Stop selected run | !↑`, map[string]func(*desk){
+			"in ASCII": func(d *desk) { d.Theme = theme.New(theme.Options{ASCII: true}) },
+		}},
+		{"in one column the groups come one after the other", focused(action.Schedule), `
+			@40x200 help => top: Schedule | !Schedule (2) Everywhere`, nil},
+	})
+}
+
+func TestTheQuestionsOfTheStartAndTheEndAreAnsweredAsTheirStoriesSay(t *testing.T) {
+	loggingIn := func(d *desk) { d.Snap.Engine.LoginURL = "https://example.com/\x1b[31mlogin" }
+	tell(t, []story{
+		{"the welcome leads to every beginning", nil, `
+			welcome => personal assistant that reaches out | no Discord token | ▸ n write your first routine | hints: enter choose, esc look around
+			n => gives closes, opens Your first routine: Enter saves it, goes to schedule
+			welcome s => gives opens Starter routines
+			welcome c => gives opens Connect a model or Discord
+			welcome i => gives leaves 2
+			welcome d => gives leaves 3
+			welcome ? => gives runs view.help
+			welcome esc => gives closes
+			welcome down down enter => gives opens Connect a model or Discord
+			welcome up enter => gives closes`, nil},
+		{"a dashboard that is read-only offers nothing to write", nil, `readonly welcome => ▸ c connect a model | !write your first`, nil},
+		{"on a small screen it is short", nil, `@40x10 welcome => An assistant that reaches out. | n write your first routine | esc look around`, nil},
+		{"to leave asks for a second and keeps what is written", nil, `
+			leave => 1 fork still running | Your draft was not sent. Quitting discards it. | ▸ n stay | hints: n stay, y quit and stop them, enter choose, esc stay
+			y      => gives nothing
+			~300ms down => ▸ y quit and stop them
+			enter  => gives closes, leaves 1
+			leave n => gives closes
+			leave ~300ms <quit and> => gives nothing | ▸ y quit
+			<quit and> => gives closes, leaves 1`, nil},
+		{"a login takes the code and shows none of it", loggingIn, `
+			login  => https://example.com/login | hints: ctrl+y copy the address, enter send the code, esc not now
+			enter  => gives says first paste the code that the page shows
+			ctrl+y => gives says copied, if the terminal allows it, copies https://example.com/login
+			{a1b2#} => •••••
+			enter  => gives closes, does Login Code=a1b2#
+			login esc => gives closes`, nil},
+		{"a login without an address waits", nil, `login => Asking for the address of the login page… | !https`, nil},
+	})
+}
+
+func TestEveryKeyIsReadWholeAtEightyCells(t *testing.T) {
+	d := newDesk()
+	d.h, d.dialog = 400, NewHelp(action.Forks)
+	all := strings.Join(d.lines(t, "help"), "\n")
+	for _, p := range append([]action.Pane{action.Everywhere}, action.AllPanes...) {
+		for _, a := range (action.Keys{}).Of(p) {
+			if len(a.Keys) > 0 && (!strings.Contains(all, a.Title) || !strings.Contains(all, a.KeyNames(false))) {
+				t.Errorf("%s (%s) is not there", a.Title, a.KeyNames(false))
+			}
+		}
+	}
+}
+
+func TestAnEditOfTheAgentIsDecidedAsItsStoriesSay(t *testing.T) {
+	long := func(d *desk) {
+		d.edit = routines.Proposal{Version: "v1", Why: "it may use Bash(rm *); the agent that wrote it may not", Diff: strings.Repeat("+line\n", 100)}
+	}
+	tell(t, []story{
+		{"a key that was pressed before the page was seen decides nothing", long, `
+			review "y"      => gives nothing
+			~300ms "y"      => gives closes, does AllowTask ID=a Version=v1
+			review ~300ms r => gives closes, does RefuseEdit ID=a Version=v1
+			review ~300ms q => gives closes`, nil},
+		{"what it gains and the keys are at the top, however long the diff is", long, `
+			review   => top: it may use Bash(rm *) | top: y allows | top: r refuses | top: esc decides later | hints: y allow, r refuse, esc decide later
+			@118x38  => top: it may use Bash(rm *) | top: y allows | top: r refuses | top: esc decides later
+			/ "y"    => gives nothing | /y`, nil},
+	})
+	d := newDesk()
+	long(d)
+	if text := ReviewText(d.edit); !strings.HasPrefix(text, "With the agent's edit, it may use Bash(rm *); the agent that wrote it may not.") || !strings.HasSuffix(text, d.edit.Diff) {
+		t.Errorf("without a screen it says %q", text)
+	}
+}
+
+func linesOf(p *Page, w int) []string {
+	p.wrap(w)
+	out := make([]string, p.view.Len())
+	for i := range out {
+		out[i] = p.view.Text(uint64(i))
+	}
+	return out
+}
+
+func TestTheRestOfALineIsBelowItsWords(t *testing.T) {
+	table := NewTable("T", 10, []Row{{Text: "Heading"}, {"  k", "one two three four five six"}, {"  PgDn ctrl+f", "one two three four five"}, {}})
+	list := NewPage("P", "- one two three four five six seven\n  - eight nine ten eleven twelve one\n12. one two three four five six\n    code\nplain words that go on in the next line")
+	for _, c := range []struct {
+		p    *Page
+		w    int
+		want string
+	}{
+		{table, 40, `
+			|Heading
+			|  k       one two three four five six
+			|  PgDn ctrl+f
+			|          one two three four five
+			|`},
+		{table, 28, `
+			|Heading
+			|  k    one two three four
+			|       five six
+			|  PgDn ctrl+f
+			|       one two three four
+			|       five
+			|`},
+		{table, 14, `
+			|Heading
+			|  k
+			|   one two
+			|   three four
+			|   five six
+			|  PgDn ctrl+f
+			|   one two
+			|   three four
+			|   five
+			|`},
+		{list, 24, `
+			|- one two three four
+			|  five six seven
+			|  - eight nine ten
+			|    eleven twelve one
+			|12. one two three four
+			|    five six
+			|    code
+			|plain words that go on
+			|in the next line`},
+	} {
+		if d := cmp.Diff(c.want, "\n\t\t\t|"+strings.Join(linesOf(c.p, c.w), "\n\t\t\t|")); d != "" {
+			t.Errorf("%d cells (-want +got):\n%s", c.w, d)
+		}
+	}
+}
+
+func TestAPageNeverScrollsPastItsEnds(t *testing.T) {
+	testkit.Check(t, func(t *rapid.T) {
+		d := newDesk()
+		p := NewPage("Title", strings.Repeat("a line of the text\n", rapid.IntRange(0, 60).Draw(t, "lines"))+"end")
+		d.dialog, d.w, d.h = p, rapid.IntRange(3, 120).Draw(t, "w"), rapid.IntRange(1, 30).Draw(t, "h")
+		for range rapid.IntRange(1, 20).Draw(t, "keys") {
+			key, _ := tuitest.Key(rapid.SampledFrom([]string{"up", "down", "pgup", "pgdown", "home", "end", "/", "n", "N", "esc", "enter", "backspace", "e"}).Draw(t, "key"))
+			d.gives(key)
+			lines := d.lines(t, "page")
+			first, _, _ := p.view.At(0)
+			if last, _, ok := p.view.At(max(0, len(lines)-2)); first > 0 && !ok {
+				t.Fatalf("line %d is at the top and %d above the last of %d", first, last, p.view.Len())
+			}
+		}
+	})
+}
+
+func TestAPageLosesNoWordHoweverNarrow(t *testing.T) {
+	testkit.Check(t, func(t *rapid.T) {
+		cell := rapid.StringMatching(`( {0,4}[a-z世é]{1,12}){0,6}`)
+		bare := func(lines ...string) string { return strings.Join(strings.Fields(strings.Join(lines, "")), "") }
+		var rows []Row
+		want := ""
+		for range rapid.IntRange(1, 6).Draw(t, "rows") {
+			row := Row{cell.Draw(t, "head"), cell.Draw(t, "text")}
+			rows, want = append(rows, row), want+bare(row.Head, row.Text)
+		}
+		p := NewTable("T", rapid.IntRange(2, 20).Draw(t, "column"), rows)
+		if rapid.Bool().Draw(t, "text") {
+			p = NewPage("T", p.body())
+		}
+		w := rapid.IntRange(6, 90).Draw(t, "w")
+		got := linesOf(p, w)
+		for _, l := range got {
+			if widget.Cells(l) > w {
+				t.Fatalf("a line of %d cells, width %d: %q", widget.Cells(l), w, l)
+			}
+		}
+		if bare(got...) != want {
+			t.Fatalf("%d cells: %q, want %q", w, bare(got...), want)
+		}
+	})
+}
+
+func TestAPageThatCouldNotBeLoadedSaysWhy(t *testing.T) {
+	d := newDesk()
+	a := Load("Prompt", func(context.Context, pane.Reader) (pane.Dialog, error) {
+		return nil, errors.New("no task has the id \x1b[31mx")
+	})
+	d.dialog = a.Open
+	d.expects(t, "before", d.lines(t, ""), "loading…")
+	if d.gave = a.Load(t.Context(), nil)(d.Context); given(d.gave) != "nothing" {
+		t.Errorf("it gives %s", given(d.gave))
+	}
+	d.expects(t, "after", d.lines(t, ""), "no task has the id x")
+}
