@@ -1,6 +1,7 @@
 package action
 
 import (
+	"fmt"
 	"os"
 	"slices"
 	"strings"
@@ -11,6 +12,7 @@ import (
 
 	"ollimbot/core"
 	"ollimbot/core/base/goldentest"
+	"ollimbot/core/base/testkit"
 	"ollimbot/core/command"
 	"ollimbot/core/safety/policy"
 	"ollimbot/core/talk/chat"
@@ -24,108 +26,119 @@ import (
 	"ollimbot/routines/schedule"
 )
 
-func TestNoKeyMeansTwoThingsAtATime(t *testing.T) {
-	for _, p := range AllPanes {
-		seen := map[string]Action{}
-		for _, a := range append(Keys{}.Of(Everywhere), Keys{}.Of(p)...) {
-			for _, k := range a.Keys {
-				// A row may stand over a later one, not over two.
-				if other, taken := seen[k]; taken && (!other.Over || a.Over) {
-					t.Errorf("%s: %q is %s and %s", p, k, other.ID, a.ID)
-				}
-				seen[k] = a
-			}
+// rules say what is wrong with a row of the table; empty if nothing is.
+var rules = map[string]func(all []Action, i int) string{
+	"its ID is unique in its pane": func(all []Action, i int) string {
+		if slices.ContainsFunc(all[:i], func(b Action) bool { return b.ID == all[i].ID && b.Pane == all[i].Pane }) {
+			return "there is another one"
 		}
-	}
-}
-
-func TestARowThatStandsOverAnotherSaysWhenItDoesNot(t *testing.T) {
-	for _, a := range table() {
-		if !a.Over {
-			continue
+		return ""
+	},
+	"it is whole": func(all []Action, i int) string {
+		a := all[i]
+		known := a.Pane == Everywhere || slices.Contains(AllPanes, a.Pane)
+		if a.Title == "" || a.Short == "" || !strings.Contains(string(a.ID), ".") || !known || strings.HasSuffix(a.Title, ".") || a.Title[:1] != strings.ToUpper(a.Title[:1]) {
+			return fmt.Sprintf("it is %+v", a)
 		}
-		if a.Off == nil || a.Pane == Everywhere {
-			t.Errorf("%s would hide the row below it for good", a.ID)
-			continue
+		return ""
+	},
+	"without keys it is quiet and of no pane": func(all []Action, i int) string {
+		if a := all[i]; len(a.Keys) == 0 && (a.Pane != Everywhere || !a.Quiet) {
+			return "it can be found in the palette alone"
+		}
+		return ""
+	},
+	// A title is read at a glance and never cut: the palette shows the pane before it.
+	"its title is a few words": func(all []Action, i int) string {
+		if n := len(strings.Fields(all[i].Title)); n < 2 || n > 4 || len(all[i].Name()) > 48 {
+			return "it is " + all[i].Name()
+		}
+		return ""
+	},
+	"its pair is the next row of its pane": func(all []Action, i int) string {
+		a := all[i]
+		if a.Pair != "" && (i+1 == len(all) || all[i+1].ID != a.Pair || all[i+1].Pane != a.Pane || !all[i+1].Quiet) {
+			return string(a.Pair) + " does not follow, or is not quiet"
+		}
+		return ""
+	},
+	"a row over another one is off at times and is over something": func(all []Action, i int) string {
+		a := all[i]
+		if a.Over && (a.Off == nil || a.Pane == Everywhere) {
+			return "it would hide the row below it for good"
 		}
 		for _, k := range a.Keys {
-			below, ok := (Keys{}).ByKey(a.Pane, k, core.Snapshot{})
-			if !ok || below.ID == a.ID {
-				t.Errorf("%q: %s stands over nothing", k, a.ID)
+			if below, ok := (Keys{}).ByKey(a.Pane, k, core.Snapshot{}); a.Over && (!ok || below.ID == a.ID) {
+				return "below " + k + " is nothing"
 			}
 		}
-	}
-}
-
-func TestKeysAnswerAToolCallForAsLongAsItWaits(t *testing.T) {
-	s := core.Snapshot{Approvals: []policy.Approval{{ID: "a", Tool: "Bash", Command: "rule"}}}
-	for key, want := range map[string][2]ID{
-		"y": {ApprovalAllow, ApprovalAllow}, "n": {TailNext, ApprovalDeny}, "a": {ApprovalAlways, ApprovalAlways},
-	} {
-		idle, _ := (Keys{}).ByKey(Chat, key, core.Snapshot{})
-		asked, _ := (Keys{}).ByKey(Chat, key, s)
-		if got := [2]ID{idle.ID, asked.ID}; got != want {
-			t.Errorf("%q is %v, want %v", key, got, want)
+		return ""
+	},
+	"its keys have a name in ASCII": func(all []Action, i int) string {
+		if name := all[i].KeyNames(true); strings.ContainsFunc(name, func(r rune) bool { return r > 0x7e }) {
+			return name
 		}
-		if logs, _ := (Keys{}).ByKey(Logs, key, s); logs.ID == want[1] {
-			t.Errorf("%q answers in the logs too", key)
+		return ""
+	},
+	"its other words can be typed": func(all []Action, i int) string {
+		if got := splitWords(strings.ToLower(all[i].Words)); !slices.Equal(got, strings.Fields(all[i].Words)) {
+			return all[i].Words
 		}
-	}
-	always, _ := Get(Chat, ApprovalAlways)
-	if always.Hint(s) != "this command" || always.Hint(core.Snapshot{}) != "" {
-		t.Error("the effect of always is not said")
-	}
-}
-
-func TestTheExitsOfAForkDependOnTheFork(t *testing.T) {
-	for _, c := range []struct {
-		name string
-		fork *chat.Banner
-		off  []ID
-	}{
-		{"none", nil, []ID{ForkSave, ForkReport, ForkExit}},
-		{"a new one", &chat.Banner{}, []ID{ForksResume}},
-		{"a resumed one", &chat.Banner{Resumed: true}, []ID{ForksResume, ForkSave}},
-	} {
-		s := core.Snapshot{Fork: c.fork, Forks: []fork.View{{State: fork.Done}}}
-		var off []ID
-		for _, a := range table() {
-			if slices.Contains([]ID{ForkSave, ForkReport, ForkExit, ForksResume}, a.ID) && a.Off(s) != "" {
-				off = append(off, a.ID)
+		return ""
+	},
+	"its own title, name, ID and keys find it": func(all []Action, i int) string {
+		a := all[i]
+		for _, query := range []string{a.Title, strings.ToUpper(a.Title), " " + a.Name()} {
+			if found, m := best(query); found.Title != a.Title || a.Match(query) != m {
+				return query + " finds " + found.Name()
 			}
 		}
-		if d := cmp.Diff(c.off, off); d != "" {
-			t.Errorf("%s (-want +got):\n%s", c.name, d)
+		for _, k := range a.Keys {
+			if a.Match(k) < keyed || a.Match(KeyName(k, false)) < keyed {
+				return "its key " + k + " is a match of " + fmt.Sprint(a.Match(k))
+			}
 		}
-	}
-}
-
-func TestEveryIDIsUniqueInItsPane(t *testing.T) {
-	seen := map[string]bool{}
-	for _, a := range table() {
-		key := string(a.Pane) + " " + string(a.ID)
-		if seen[key] {
-			t.Errorf("%s stands twice", key)
+		if a.Match(string(a.ID)) < identical {
+			return "its ID is a match of " + fmt.Sprint(a.Match(string(a.ID)))
 		}
-		seen[key] = true
-	}
-}
-
-// Without its command a key is gone, and the titles of keys are those of commands.
-func TestAKeyGoesWithItsCommand(t *testing.T) {
-	for _, a := range table() {
+		return ""
+	},
+	"a word of its title finds an action that is called so": func(all []Action, i int) string {
+		for _, w := range splitWords(strings.ToLower(all[i].Title)) {
+			found, _ := best(w)
+			names := append(splitWords(strings.ToLower(found.Title)), strings.Fields(found.Words)...)
+			if !slices.Contains(append(names, strings.ToLower(found.Short)), w) {
+				return w + " finds " + found.Name()
+			}
+		}
+		return ""
+	},
+	// Without its command a key is gone, and the titles of keys are those of commands.
+	"it goes with its command": func(all []Action, i int) string {
+		a := all[i]
 		if a.Act == "" {
-			continue
+			return ""
 		}
 		without := slices.DeleteFunc(slices.Clone(command.Table), func(c command.Command) bool { return c.Name == a.Act })
-		if len(without) != len(command.Table)-1 {
-			t.Errorf("%s: %d rows are called %q", a.ID, len(command.Table)-len(without), a.Act)
-		}
 		left := Of(without)
-		if i := slices.IndexFunc(left, func(b Action) bool { return b.Act == a.Act }); i >= 0 || len(left) >= len(table()) {
-			t.Errorf("without %s, %d of %d keys are left, one of them %d", a.Act, len(left), len(table()), i)
+		if len(without) != len(command.Table)-1 || slices.ContainsFunc(left, func(b Action) bool { return b.Act == a.Act }) || len(left) >= len(all) {
+			return fmt.Sprintf("without %s, %d of %d keys are left", a.Act, len(left), len(all))
+		}
+		return ""
+	},
+}
+
+func TestEveryRowOfTheTableKeepsTheRules(t *testing.T) {
+	for name, breaks := range rules {
+		for i, a := range table() {
+			if why := breaks(table(), i); why != "" {
+				t.Errorf("%s %s: %s: %s", a.Pane, a.ID, name, why)
+			}
 		}
 	}
+}
+
+func TestTheTitleOfAKeyIsThatOfItsCommand(t *testing.T) {
 	all := slices.Clone(command.Table)
 	for i := range all {
 		all[i].Key = strings.ToUpper(all[i].Key)
@@ -137,171 +150,79 @@ func TestAKeyGoesWithItsCommand(t *testing.T) {
 	}
 }
 
-// A title is read at a glance and never cut: the palette shows the pane before it.
-func TestATitleIsAFewWords(t *testing.T) {
-	for _, a := range table() {
-		if n := len(strings.Fields(a.Title)); n < 2 || n > 4 {
-			t.Errorf("%s: %q has %d words", a.ID, a.Title, n)
-		}
-		if n := len(a.Name()); n > 48 {
-			t.Errorf("%s: %q has %d letters", a.ID, a.Name(), n)
-		}
-	}
-}
-
 // A letter that means several things in different panes is explained.
 func TestALetterMeansOneThingOrTheDocsSayWhy(t *testing.T) {
 	data, err := os.ReadFile("../../docs/contributing/keys.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	_, section, _ := strings.Cut(string(data), "\n## One key, one meaning\n")
 	section, _, _ = strings.Cut(section, "\n## ")
 	means := map[string]Action{}
 	for _, a := range table() {
 		for _, k := range a.Keys {
 			other, taken := means[k]
-			if means[k] = a; !taken || len(k) > 1 || a.Short == other.Short {
-				continue
-			}
-			if !strings.Contains(section, "| `"+k+"` |") {
+			if means[k] = a; taken && len(k) == 1 && a.Short != other.Short && !strings.Contains(section, "| `"+k+"` |") {
 				t.Errorf("%q is %s and %s, and the docs do not say why", k, a.ID, other.ID)
 			}
 		}
 	}
 }
 
-func TestAMessageCanBeStartedFromEveryPane(t *testing.T) {
-	for _, p := range AllPanes {
-		if a, _ := (Keys{}).ByKey(p, "i", core.Snapshot{}); a.ID != ChatWrite {
-			t.Errorf("i in %s is %q", p, a.ID)
-		}
-	}
-	k := changed(t, Change{Pane: Forks, ID: TailWrap, Keys: []string{"i"}})
-	if a, _ := k.ByKey(Forks, "i", core.Snapshot{}); a.ID != TailWrap {
-		t.Errorf("the pane's own key is %q", a.ID)
-	}
-}
-
-func TestEveryRowSaysWhatItIs(t *testing.T) {
-	for _, a := range table() {
-		if len(a.Keys) == 0 && (a.Pane != Everywhere || !a.Quiet) {
-			t.Errorf("%s has no keys: only quiet rows without a pane may be in the palette alone", a.ID)
-		}
-		if a.Title == "" || a.Short == "" || !strings.Contains(string(a.ID), ".") {
-			t.Errorf("row %+v is not whole", a)
-		}
-		if a.Pane != Everywhere && !slices.Contains(AllPanes, a.Pane) {
-			t.Errorf("%s: no pane %q", a.ID, a.Pane)
-		}
-		if strings.HasSuffix(a.Title, ".") || a.Title[:1] != strings.ToUpper(a.Title[:1]) {
-			t.Errorf("%s: title %q", a.ID, a.Title)
-		}
-	}
-}
-
-func TestAPairIsTheNextRowOfTheSamePane(t *testing.T) {
-	all := table()
-	for i, a := range all {
-		if a.Pair == "" {
-			continue
-		}
-		if i+1 == len(all) || all[i+1].ID != a.Pair || all[i+1].Pane != a.Pane || !all[i+1].Quiet {
-			t.Errorf("%s pairs with %s, which does not follow or is not quiet", a.ID, a.Pair)
-		}
-	}
-}
-
-// marked expects that these rows have a mark, and no others, in the order of the table.
-func marked(t *testing.T, has func(a Action) bool, want ...ID) {
-	t.Helper()
-	var got []ID
-	for _, a := range table() {
-		if has(a) {
-			got = append(got, a.ID)
-		}
-	}
-	if d := cmp.Diff(want, got); d != "" {
-		t.Errorf("marked rows (-want +got):\n%s", d)
-	}
-}
-
-func TestWhatCostsSomethingIsMarked(t *testing.T) {
-	marked(t, func(a Action) bool { return a.Costs },
-		ScheduleFire, ScheduleDelete, UpdatesDeliver, ForksAgain, ApprovalAllow, ApprovalAlways, ForkSave, ForkReport, TaskFire, TaskDelete, Quit,
-	)
-}
-
+// What costs something and what changes the bot is marked, and nothing else, in the order of the table.
 func TestWhatChangesTheBotIsMarked(t *testing.T) {
-	marked(t, func(a Action) bool { return a.Writes },
-		CapacityUp, CapacityDown, RefillDown5, RefillUp5, Exact, Mute, RefillDown1, RefillUp1,
-		ScheduleAllow, ScheduleFire, ScheduleNew, ScheduleSnooze, SchedulePause, ScheduleEdit, ScheduleDelete, ScheduleOpen, UpdatesYes, UpdatesOther, UpdatesNo, UpdatesDiscard, UpdatesDeliver, ForksStop, ForksResume, ForksAgain,
-		ApprovalAllow, ApprovalDeny, ApprovalAlways, ForkSave, ForkReport, ForkExit, ChatWrite, ChatSend, ChatReply, ChatButtons, TaskFire, TaskEdit, TaskDelete, TaskRestore, TaskOpen, TaskPause, CostsLift,
-		SettingsEdit, SettingsPrevious, SettingsNext, Login, SetUp,
-	)
-}
-
-func TestTheNumberKeysAreThePanesInOrder(t *testing.T) {
-	for i, p := range Panes {
-		key := string(rune('1' + i))
-		a, ok := (Keys{}).ByKey(Logs, key, core.Snapshot{})
-		if !ok || !strings.EqualFold(string(a.ID), "go."+string(p)) {
-			t.Errorf("%s is %s, want go.%s", key, a.ID, p)
-		}
-	}
-}
-
-func TestAKeyIsLookedUpInItsPane(t *testing.T) {
-	for _, c := range []struct {
-		pane Pane
-		key  string
-		want ID
+	for name, c := range map[string]struct {
+		has  func(a Action) bool
+		want []ID
 	}{
-		{Budget, "+", CapacityUp},
-		{Schedule, "k", "schedule.up"},
-		{Forks, "k", ForksUp},
-		{Forks, "x", ForksStop},
-		{Logs, "k", TailUp},
-		{Chat, "q", Quit},
-		{Budget, "f", ""},
+		"costs": {func(a Action) bool { return a.Costs }, []ID{
+			ScheduleFire, ScheduleDelete, UpdatesDeliver, ForksAgain, ApprovalAllow, ApprovalAlways, ForkSave, ForkReport, TaskFire, TaskDelete, Quit,
+		}},
+		"writes": {func(a Action) bool { return a.Writes }, []ID{
+			CapacityUp, CapacityDown, RefillDown5, RefillUp5, Exact, Mute, RefillDown1, RefillUp1,
+			ScheduleAllow, ScheduleFire, ScheduleNew, ScheduleSnooze, SchedulePause, ScheduleEdit, ScheduleDelete, ScheduleOpen,
+			UpdatesYes, UpdatesOther, UpdatesNo, UpdatesDiscard, UpdatesDeliver, ForksStop, ForksResume, ForksAgain,
+			ApprovalAllow, ApprovalDeny, ApprovalAlways, ForkSave, ForkReport, ForkExit, ChatWrite, ChatSend, ChatReply, ChatButtons,
+			TaskFire, TaskEdit, TaskDelete, TaskRestore, TaskOpen, TaskPause, CostsLift, SettingsEdit, SettingsPrevious, SettingsNext, Login, SetUp,
+		}},
 	} {
-		a, ok := (Keys{}).ByKey(c.pane, c.key, core.Snapshot{})
-		if a.ID != c.want || ok != (c.want != "") {
-			t.Errorf("%s in %s is %q, want %q", c.key, c.pane, a.ID, c.want)
+		var got []ID
+		for _, a := range table() {
+			if c.has(a) {
+				got = append(got, a.ID)
+			}
+		}
+		if d := cmp.Diff(c.want, got); d != "" {
+			t.Errorf("what %s (-want +got):\n%s", name, d)
 		}
 	}
 }
 
-func TestEffectsAreComputedFromTheSnapshot(t *testing.T) {
-	s := core.Snapshot{Budget: core.BudgetView{State: budget.State{Capacity: 5, RefillRateMinutes: 3}}}
+// An action of the budget says its effect, and when the bucket would be full.
+func TestAnActionWithoutASelectionSaysItsEffectAndMakesItsCommand(t *testing.T) {
+	at := time.Date(2026, 3, 10, 14, 0, 0, 0, time.UTC)
+	slow := core.Snapshot{At: at, Zone: time.UTC, Budget: core.BudgetView{State: budget.State{Capacity: 5, Available: 4, RefillRateMinutes: 60, LastRefill: at}}}
+	quick := core.Snapshot{Budget: core.BudgetView{State: budget.State{Capacity: 5, RefillRateMinutes: 3}}}
 	for _, c := range []struct {
-		id   ID
-		want string
+		id          ID
+		quick, slow string
+		makes       command.SetBudget
 	}{
-		{CapacityUp, "5→6"},
-		{CapacityDown, "5→4"},
-		{RefillDown5, "3→1"},
-		{RefillUp5, "3→8"},
-		{RefillDown1, "3→2"},
-		{RefillUp1, "3→4"},
+		{CapacityUp, "5→6", "5→6, full 16:00", command.SetBudget{Capacity: new(6)}},
+		{CapacityDown, "5→4", "5→4", command.SetBudget{Capacity: new(4)}},
+		{RefillDown5, "3→1", "60→55, full 14:55", command.SetBudget{RefillMinutes: new(1)}}, // never below one
+		{RefillUp5, "3→8", "60→65, full 15:05", command.SetBudget{RefillMinutes: new(8)}},
+		{RefillDown1, "3→2", "60→59, full 14:59", command.SetBudget{RefillMinutes: new(2)}},
+		{RefillUp1, "3→4", "60→61, full 15:01", command.SetBudget{RefillMinutes: new(4)}},
 	} {
 		a, _ := Get(Budget, c.id)
-		if got := a.Hint(s); got != c.want {
-			t.Errorf("%s: %q, want %q", c.id, got, c.want)
+		if got := [2]string{a.Hint(quick), a.Hint(slow)}; got != [2]string{c.quick, c.slow} {
+			t.Errorf("%s says %q", c.id, got)
+		}
+		if d := cmp.Diff(command.Value(c.makes), a.Make(quick)); d != "" {
+			t.Errorf("%s (-want +got):\n%s", c.id, d)
 		}
 	}
-}
-
-func TestHintsSayWhenTheBucketWouldBeFull(t *testing.T) {
-	at := time.Date(2026, 3, 10, 14, 0, 0, 0, time.UTC)
-	s := core.Snapshot{At: at, Zone: time.UTC, Budget: core.BudgetView{State: budget.State{Capacity: 5, Available: 4, RefillRateMinutes: 60, LastRefill: at}}}
-	for id, want := range map[ID]string{
-		CapacityUp: "5→6, full 16:00", CapacityDown: "5→4", RefillDown5: "60→55, full 14:55", RefillUp5: "60→65, full 15:05",
-	} {
-		a, _ := Get(Budget, id)
-		if got := a.Hint(s); got != want {
-			t.Errorf("%s: %q, want %q", id, got, want)
-		}
+	if a, _ := Get(Updates, UpdatesDeliver); a.Make(quick) != (command.DeliverNow{}) {
+		t.Errorf("deliver makes %#v", a.Make(quick))
 	}
 }
 
@@ -327,11 +248,17 @@ func TestTheFirstReasonWhyAnActionIsOffIsGiven(t *testing.T) {
 		{Forks, ForksResume, core.Snapshot{}, "no run has ended yet"},
 		{Forks, ForksResume, core.Snapshot{Forks: done}, ""},
 		{Forks, ForksResume, core.Snapshot{Forks: done, Fork: &chat.Banner{}}, "the chat is already in a fork"},
+		{Forks, ForksResume, core.Snapshot{Forks: done, Fork: &chat.Banner{Resumed: true}}, "the chat is already in a fork"},
+		{Forks, ForksStop, core.Snapshot{Forks: done}, "no run"},
 		{Chat, ForkSave, core.Snapshot{}, "the chat is not in a fork"},
 		{Chat, ForkSave, core.Snapshot{Fork: &chat.Banner{}}, ""},
 		{Chat, ForkSave, core.Snapshot{Fork: &chat.Banner{Resumed: true}}, "this fork continues a background run"},
+		{Chat, ForkReport, core.Snapshot{}, "the chat is not in a fork"},
+		{Chat, ForkReport, core.Snapshot{Fork: &chat.Banner{Resumed: true}}, ""},
+		{Chat, ForkExit, core.Snapshot{}, "the chat is not in a fork"},
+		{Chat, ForkExit, core.Snapshot{Fork: &chat.Banner{Resumed: true}}, ""},
 		{Chat, ChatButtons, card(nil), "no card in the chat has buttons"},
-		{Chat, ChatButtons, card(&post.Embed{}), "no card in the chat has buttons"},
+		{Chat, ChatButtons, card(&post.Embed{Title: "Plain"}), "no card in the chat has buttons"},
 		{Chat, ChatButtons, card(&post.Embed{Buttons: []post.Button{{Label: "Done"}}}), ""},
 	} {
 		a, ok := Get(c.pane, c.id)
@@ -344,8 +271,9 @@ func TestTheFirstReasonWhyAnActionIsOffIsGiven(t *testing.T) {
 	}
 }
 
-func TestWhatCannotBeDoneSaysWhy(t *testing.T) {
+func TestWhatNeedsSomethingIsOffWhereThereIsNothing(t *testing.T) {
 	empty := core.Snapshot{Budget: core.BudgetView{State: budget.State{Capacity: 0, RefillRateMinutes: 1}}}
+	one := core.Snapshot{Forks: []fork.View{{ID: "f", State: fork.Done}}}
 	whole := core.Snapshot{
 		Budget:   core.BudgetView{State: budget.State{Capacity: 1, RefillRateMinutes: 2}},
 		Schedule: schedule.View{Entries: []schedule.Entry{{ID: "x"}}, Tasks: []schedule.TaskView{{ID: "x", Waits: "it may use Bash"}}},
@@ -362,70 +290,35 @@ func TestWhatCannotBeDoneSaysWhy(t *testing.T) {
 	seen := 0
 	for _, a := range table() {
 		if a.Off == nil {
+			if a.Pane == Forks && strings.HasPrefix(string(a.ID), "tail.") {
+				t.Errorf("%s does not depend on a run", a.ID)
+			}
 			continue
 		}
 		seen++
-		if a.Off(empty) == "" {
+		switch why := a.Off(whole); {
+		case a.Off(empty) == "":
 			t.Errorf("%s can be used where there is nothing", a.ID)
-		}
-		if why := a.Off(whole); why != "" && a.Off(inFork) != "" {
+		case why != "" && a.Off(inFork) != "":
 			t.Errorf("%s is off: %s", a.ID, why)
+		case a.Pane == Forks && strings.HasPrefix(string(a.ID), "tail.") && a.Off(one) != "":
+			t.Errorf("%s is off beside a run", a.ID)
 		}
 	}
 	if seen < 10 {
 		t.Errorf("only %d rows say when they are off", seen)
-	}
-	buttons, _ := Get(Chat, ChatButtons)
-	if buttons.Off(core.Snapshot{Chat: []transcript.Entry{{ID: "c"}, {ID: "d", Embed: &post.Embed{Title: "Plain"}}}}) == "" {
-		t.Error("a card without buttons offers some")
-	}
-	stop, _ := Get(Forks, ForksStop)
-	if stop.Off(core.Snapshot{Forks: []fork.View{{State: fork.Done}}}) == "" {
-		t.Error("a finished run cannot be stopped")
-	}
-}
-
-func TestWithoutARunNothingOfTheForksTailCanBeUsed(t *testing.T) {
-	one := core.Snapshot{Forks: []fork.View{{ID: "f", State: fork.Done}}}
-	for _, a := range (Keys{}).Of(Forks) {
-		if !strings.HasPrefix(string(a.ID), "tail.") {
-			continue
-		}
-		if a.Off == nil || a.Off(core.Snapshot{}) == "" || a.Off(one) != "" {
-			t.Errorf("%s does not depend on a run", a.ID)
-		}
-	}
-}
-
-func TestKeysAreNamedForPeople(t *testing.T) {
-	a, _ := Get(Schedule, "schedule.up")
-	if got := a.KeyNames(false); got != "↑ k" {
-		t.Errorf("got %q", got)
-	}
-	for _, a := range table() {
-		for _, r := range a.KeyNames(true) {
-			if r > 0x7e {
-				t.Errorf("%s: %q is not ASCII", a.ID, a.KeyNames(true))
-			}
-		}
 	}
 }
 
 func TestDocsKeysHasTheTable(t *testing.T) {
 	const path = "../../docs/keys.md"
 	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	words, got, _ := strings.Cut(string(data), "\n## "+Everywhere.Name())
 	want := tables()
 	if *goldentest.Update {
-		if err := os.WriteFile(path, []byte(words+want), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	if d := cmp.Diff("\n## "+Everywhere.Name()+got, want); d != "" {
+		testkit.Must(t, os.WriteFile(path, []byte(words+want), 0o644))
+	} else if d := cmp.Diff("\n## "+Everywhere.Name()+got, want); d != "" {
 		t.Errorf("docs/keys.md is stale; write its tables with: go test ./tui/action -update\n%s", d)
 	}
 }
@@ -514,33 +407,4 @@ func codes(keys []string) string {
 		out[i] = "`" + KeyName(k, true) + "`"
 	}
 	return strings.Join(out, " ")
-}
-
-func TestUpdatesAreNotHandedOverInAFork(t *testing.T) {
-	deliver, _ := Get(Updates, UpdatesDeliver)
-	s := core.Snapshot{Updates: []updates.Update{{Key: "u"}}}
-	if why := deliver.Off(s); why != "" {
-		t.Errorf("off without a fork: %s", why)
-	}
-	s.Fork = &chat.Banner{}
-	if deliver.Off(s) == "" {
-		t.Error("offered in a fork, where the core refuses it")
-	}
-}
-
-func TestActionsOfNoSelectionMakeTheirCommands(t *testing.T) {
-	s := core.Snapshot{Budget: core.BudgetView{State: budget.State{Capacity: 5, RefillRateMinutes: 3}}}
-	for id, want := range map[ID]command.SetBudget{
-		CapacityUp: {Capacity: new(6)}, CapacityDown: {Capacity: new(4)},
-		RefillUp5: {RefillMinutes: new(8)}, RefillDown5: {RefillMinutes: new(1)}, // never below one
-		RefillUp1: {RefillMinutes: new(4)}, RefillDown1: {RefillMinutes: new(2)},
-	} {
-		a, _ := Get(Budget, id)
-		if d := cmp.Diff(command.Value(want), a.Make(s)); d != "" {
-			t.Errorf("%s (-want +got):\n%s", id, d)
-		}
-	}
-	if a, _ := Get(Updates, UpdatesDeliver); a.Make(s) != (command.DeliverNow{}) {
-		t.Errorf("%#v", a.Make(s))
-	}
 }
