@@ -3,14 +3,16 @@ package keyboard
 import (
 	"bytes"
 	"errors"
+	"fmt"
+	"image/color"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"testing/iotest"
 	"testing/synctest"
-	"time"
 	"unicode/utf8"
 
 	tea "charm.land/bubbletea/v2"
@@ -34,34 +36,33 @@ func (h *heard) send(msg tea.Msg) {
 	h.msgs = append(h.msgs, msg)
 }
 
-// text is the keys that were pressed, one after the other, and pastes in brackets.
-func (h *heard) text() string {
+// takes gives what was sent since the last call: keys by their names, pastes in brackets, and anything else with its type.
+func (h *heard) takes() []string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	var b strings.Builder
+	all := []string{}
 	for _, msg := range h.msgs {
 		switch msg := msg.(type) {
 		case tea.KeyPressMsg:
-			b.WriteString(msg.String())
+			all = append(all, msg.String())
 		case tea.PasteMsg:
-			b.WriteString("[" + msg.Content + "]")
-		case GarbledMsg:
-			b.WriteString("<garbled>")
+			all = append(all, "["+msg.Content+"]")
+		default:
+			all = append(all, fmt.Sprintf("%T%v", msg, msg))
 		}
 	}
-	return b.String()
+	h.msgs = nil
+	return all
 }
 
 // types feeds a keyboard with all of in and returns what it sent.
-func types(t *testing.T, in io.Reader) *heard {
+func types(t *testing.T, in io.Reader) []string {
 	t.Helper()
 	h := &heard{}
 	k := New(in, h.send)
-	if err := k.Start(); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, k.Start())
 	k.readers.Wait()
-	return h
+	return h.takes()
 }
 
 // The sequences of T8: each ended the whole bot, from a read-only viewer as well.
@@ -79,32 +80,51 @@ var deadly = []string{
 
 func TestNoSequenceOfT8StopsTheKeys(t *testing.T) {
 	for _, bytes := range deadly {
-		h := types(t, strings.NewReader("a"+bytes+"\x1b[Az"))
-		got := h.text()
-		if !strings.HasPrefix(got, "a") || !strings.HasSuffix(got, "z") {
+		got := types(t, strings.NewReader("a"+bytes+"\x1b[Az"))
+		if got[0] != "a" || got[len(got)-1] != "z" || slices.Contains(got, garbled) {
 			t.Errorf("%q between a and z gave %q", bytes, got)
-		}
-		if strings.Contains(got, "<garbled>") {
-			t.Errorf("%q reached the decoder: %q", bytes, got)
 		}
 	}
 }
 
-func TestOrdinaryInputPassesUnchanged(t *testing.T) {
+// garbled is what the decoder could not read.
+var garbled = fmt.Sprintf("%T%v", GarbledMsg{}, GarbledMsg{})
+
+func TestInputMeansWhatTheTerminalSays(t *testing.T) {
+	sent := func(msgs ...tea.Msg) string { return strings.Join((&heard{msgs: msgs}).takes(), " ") }
+	white := sent(tea.BackgroundColorMsg{Color: color.RGBA{255, 255, 255, 255}})
+	paste := func(n int) string {
+		return "a" + pasteStart + strings.Repeat("x", n) + pasteEnd + "z" + pasteStart + "y" + pasteEnd
+	}
 	for in, want := range map[string]string{
-		"hello":                          "hello",
-		"äö😀":                            "äö😀",
-		"\x1b[A\x1b[1;5C\x1bOP":          "upctrl+rightf1",
-		"\x1b[27;2;13~":                  "shift+enter",
-		"\x1b[13;2u":                     "shift+enter",
-		"\x1b[200~two\r\nlines\x1b[201~": "[two\r\nlines]",
-		"\x1b[0;30;97;1;0;1_":            "a",
+		"hello":                            "h e l l o",
+		"äö😀":                              "ä ö 😀",
+		"\x1b[A\x1b[1;5C\x1bOP":            "up ctrl+right f1",
+		"\x1b[27;2;13~":                    "shift+enter",
+		"\x1b[13;2u":                       "shift+enter",
+		"\x1b[200~two\r\nlines\x1b[201~":   "[two\r\nlines]",
+		"\x1b[0;30;97;1;0;1_":              "a",
+		"\x1b]11;rgb:ffff/ffff/ffff\x1b\\": white,
+		"\x9d11;rgb:ffff/ffff/ffff\x9c":    white, // 8-bit
+		"\x9bM\x20\x84\xa2":                sent(tea.MouseClickMsg{X: 99, Y: 129, Button: tea.MouseLeft}),
+		"\x1b[M \x00!":                     "", // a position that this report cannot express
+		"\x1b\x1b[A":                       "alt+up",
+		"\x1b\x1b[<0;1;1M":                 sent(tea.KeyPressMsg{Code: tea.KeyEscape}, tea.MouseClickMsg{Button: tea.MouseLeft}),
+		"\x1b\x1b[200~a\x1b[201~":          "esc [a]",
+		"\x9b200~a\x9b201~":                "[a]",
+		"\x1b[[A":                          "",
+		"\x1b[" + strings.Repeat("1;", maxParams) + "A": "", // too long
+		"\x1b[1;00000005A": "",
+		"\x1b]11;" + strings.Repeat("x", maxString) + "\aq": "q",
+		"\x1b[1;1R":                    "f3",
+		"\x1b[65;30;97;1;0;65535_":     strings.TrimSpace(strings.Repeat("a ", maxRepeats)),
+		"\x1b[48;9999999;9999999;0;0t": sent(tea.WindowSizeMsg{Width: maxWidth, Height: maxHeight}), // a claimed size is limited
+		paste(maxPaste - 6):            "a [" + strings.Repeat("x", maxPaste-6) + "] z [y]",
+		paste(maxPaste + 100):          "a " + garbled + " z [y]", // a paste that is too long
 	} {
-		for name, r := range map[string]io.Reader{
-			"whole": strings.NewReader(in), "by byte": iotest.OneByteReader(strings.NewReader(in)),
-		} {
-			if got := types(t, r).text(); got != want {
-				t.Errorf("%q read %s gave %q, not %q", in, name, got, want)
+		for name, r := range map[string]io.Reader{"whole": strings.NewReader(in), "by byte": iotest.OneByteReader(strings.NewReader(in))} {
+			if got := strings.Join(types(t, r), " "); got != want && (name == "whole" || len(in) < 1000) {
+				t.Errorf("%.40q read %s sent %.60q, not %.60q", in, name, got, want)
 			}
 		}
 	}
@@ -157,36 +177,26 @@ func joined(units []unit) (all []unit) {
 	return all
 }
 
-// fragile panics at an exclamation mark.
-func fragile(b []byte) (int, uv.Event) {
-	if b[0] == '!' {
-		panic("a fault of the decoder")
-	}
-	return 1, uv.KeyPressEvent{Code: rune(b[0]), Text: string(b[:1])}
-}
-
 func TestAFaultInTheDecoderCostsWhatItWasGiven(t *testing.T) {
 	h := &heard{}
 	k := New(iotest.OneByteReader(strings.NewReader("ab!cd!e")), h.send)
-	k.decode = fragile
-	if err := k.Start(); err != nil {
-		t.Fatal(err)
+	k.decode = func(b []byte) (int, uv.Event) {
+		if b[0] == '!' {
+			panic("a fault of the decoder")
+		}
+		return 1, uv.KeyPressEvent{Code: rune(b[0]), Text: string(b[:1])}
 	}
+	testkit.Must(t, k.Start())
 	k.readers.Wait()
-	if got, want := h.text(), "ab<garbled>cd<garbled>e"; got != want {
-		t.Errorf("sent %q, not %q", got, want)
+	if d := cmp.Diff([]string{"a", "b", garbled, "c", "d", garbled, "e"}, h.takes()); d != "" {
+		t.Errorf("(-want +got):\n%s", d)
 	}
 }
 
 // The program that the terminal is lent to gets each key that is pressed from then on.
 func TestAStoppedKeyboardLeavesTheTerminalToOthers(t *testing.T) {
 	testkit.Alone(t)
-	master, slave, err := pty.Open()
-	if err != nil {
-		t.Skip("no pseudo terminal: ", err)
-	}
-	defer master.Close()
-	defer slave.Close()
+	master, slave := terminal(t)
 	arrived := make(chan string, 8)
 	k := New(slave, func(msg tea.Msg) {
 		if key, ok := msg.(tea.KeyPressMsg); ok {
@@ -194,9 +204,7 @@ func TestAStoppedKeyboardLeavesTheTerminalToOthers(t *testing.T) {
 		}
 	})
 	for _, name := range []string{"x", "y"} { // again after a pause
-		if err := k.Start(); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Must(t, k.Start())
 		write(t, master, name+"\n")
 		if got := <-arrived; got != name {
 			t.Fatalf("pressed %q, got %q", name, got)
@@ -218,111 +226,18 @@ func TestAStoppedKeyboardLeavesTheTerminalToOthers(t *testing.T) {
 	}
 }
 
-func write(t *testing.T, f *os.File, text string) {
+func terminal(t *testing.T) (master, slave *os.File) {
 	t.Helper()
-	if _, err := f.WriteString(text); err != nil {
-		t.Fatal(err)
-	}
+	master, slave, err := pty.Open()
+	testkit.Must(t, err)
+	t.Cleanup(func() { _ = master.Close(); _ = slave.Close() })
+	return master, slave
 }
 
-func TestAReceiverMayStopTheKeyboardWhileItIsBeingSentTo(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		in, out := io.Pipe()
-		got, release := make(chan tea.Msg), make(chan struct{})
-		k := New(in, func(msg tea.Msg) {
-			select {
-			case got <- msg:
-			case <-release:
-			}
-		})
-		if err := k.Start(); err != nil {
-			t.Fatal(err)
-		}
-		go func() { _, _ = out.Write([]byte("abc")) }()
-		<-got
-		k.Stop()
-		_ = out.CloseWithError(errors.New("gone"))
-		close(release)
-		k.readers.Wait()
-	})
-}
-
-func TestAClaimedSizeIsLimited(t *testing.T) {
-	h := types(t, strings.NewReader("\x1b[48;9999999;9999999;0;0t"))
-	if len(h.msgs) != 1 || h.msgs[0] != (tea.WindowSizeMsg{Width: maxWidth, Height: maxHeight}) {
-		t.Errorf("sent %v", h.msgs)
-	}
-}
-
-// S34: after a paste whose end was lost, no key had an effect, q and ctrl+c neither.
-func TestAPasteWhoseEndIsLostEndsAfterSilence(t *testing.T) {
-	for name, c := range map[string]struct {
-		chunks []string // half of the patience apart
-		want   string
-	}{
-		"lost":                {[]string{"a\x1b[200~te", "x", "t", "", "", "q"}, "a[text]q"},
-		"cut":                 {[]string{"\x1b[200~text\x1b[20", "", "", "q"}, "[text]q"},
-		"whole":               {[]string{"\x1b[200~text\x1b[201~", "", "", "q"}, "[text]q"},
-		"slow but never mute": {[]string{"\x1b[200~te", "x", "t", "q\x1b[201~z"}, "[textq]z"},
-		"two":                 {[]string{"\x1b[200~a\x1b[201~\x1b[200~b", "", "", "q"}, "[a][b]q"},
-		"a late end":          {[]string{"\x1b[200~a", "", "", "\x1b[201~q"}, "[a]q"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				in, out := io.Pipe()
-				h := &heard{}
-				k := New(in, h.send)
-				if err := k.Start(); err != nil {
-					t.Fatal(err)
-				}
-				for _, chunk := range c.chunks {
-					if _, err := io.WriteString(out, chunk); err != nil {
-						t.Fatal(err)
-					}
-					time.Sleep(patience/2 + time.Millisecond)
-				}
-				_ = out.Close()
-				k.readers.Wait()
-				if got := h.text(); got != c.want {
-					t.Errorf("sent %q, not %q", got, c.want)
-				}
-			})
-		})
-	}
-}
-
-// FuzzInput feeds the path that a viewer's bytes take, split in two at any place.
-func FuzzInput(f *testing.F) {
-	for _, bytes := range deadly {
-		f.Add([]byte(bytes), 3)
-	}
-	f.Add([]byte("\x1b[<0;10;10M\x1b]11;rgb:0000/0000/0000\x07\x1bP1+r\x1b\\"), 7)
-	f.Add([]byte("\x1b[M   \x1b[[A\x1bOP\x1b[200~x"), 4)
-	f.Fuzz(func(t *testing.T, in []byte, at int) {
-		if len(in) > 4<<10 {
-			return
-		}
-		at = max(0, min(at, len(in)))
-		h := types(t, io.MultiReader(strings.NewReader(string(in[:at])), strings.NewReader(string(in[at:]))))
-		for _, msg := range h.msgs {
-			if msg == (GarbledMsg{}) {
-				t.Fatalf("%q was not decoded", in)
-			}
-		}
-	})
-}
-
-func TestAPasteThatIsTooLongIsDroppedAndReported(t *testing.T) {
-	for n, want := range map[int]string{maxPaste - 6: strings.Repeat("x", maxPaste-6), maxPaste + 100: ""} {
-		in := "a" + pasteStart + strings.Repeat("x", n) + pasteEnd + "z" + pasteStart + "y" + pasteEnd
-		pasted := "[" + want + "]"
-		if want == "" {
-			pasted = "<garbled>"
-		}
-		if got := types(t, strings.NewReader(in)).text(); got != "a"+pasted+"z[y]" {
-			t.Errorf("a paste of %d bytes gave %.60q", n, got)
-		}
-	}
+func write(t *testing.T, to io.Writer, text string) {
+	t.Helper()
+	_, err := io.WriteString(to, text)
+	testkit.Must(t, err)
 }
 
 // stolen is a terminal whose input another process gets, although it was there a moment ago.
@@ -339,21 +254,51 @@ func (s stolen) Read([]byte) (int, error) {
 
 func TestAReadThatNothingInterruptsDoesNotKeepTheKeyboard(t *testing.T) {
 	testkit.Alone(t)
-	device, tty, err := pty.Open()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer device.Close()
-	defer tty.Close()
+	device, tty := terminal(t)
 	in := stolen{tty, make(chan struct{}), make(chan struct{})}
 	defer close(in.end)
 	k := New(in, (&heard{}).send)
-	if err := k.Start(); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := device.WriteString("x\n"); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, k.Start())
+	write(t, device, "x\n")
 	<-in.read
 	k.Close()
+}
+
+func TestAReceiverMayStopTheKeyboardWhileItIsBeingSentTo(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		in, out := io.Pipe()
+		got, release := make(chan tea.Msg), make(chan struct{})
+		k := New(in, func(msg tea.Msg) {
+			select {
+			case got <- msg:
+			case <-release:
+			}
+		})
+		testkit.Must(t, k.Start())
+		go func() { _, _ = out.Write([]byte("abc")) }()
+		<-got
+		k.Stop()
+		_ = out.CloseWithError(errors.New("gone"))
+		close(release)
+		k.readers.Wait()
+	})
+}
+
+// FuzzInput feeds the path that a viewer's bytes take, split in two at any place.
+func FuzzInput(f *testing.F) {
+	for _, bytes := range deadly {
+		f.Add([]byte(bytes), 3)
+	}
+	f.Add([]byte("\x1b[<0;10;10M\x1b]11;rgb:0000/0000/0000\x07\x1bP1+r\x1b\\"), 7)
+	f.Add([]byte("\x1b[M   \x1b[[A\x1bOP\x1b[200~x"), 4)
+	f.Fuzz(func(t *testing.T, in []byte, at int) {
+		if len(in) > 4<<10 {
+			return
+		}
+		at = max(0, min(at, len(in)))
+		got := types(t, io.MultiReader(strings.NewReader(string(in[:at])), strings.NewReader(string(in[at:]))))
+		if slices.Contains(got, garbled) {
+			t.Fatalf("%q was not decoded", in)
+		}
+	})
 }
