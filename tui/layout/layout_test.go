@@ -42,188 +42,86 @@ func cell(p Plan, x, y int) byte {
 }
 
 func TestLayoutsLookLikeThis(t *testing.T) {
+	const full = `
+...............
+...............
+...............
+#22222444444444
+#22222444444444
+#22222444444444
+#22222#########
+#33333555555555
+#33333555555555
+#33333555555555
+`
 	for _, c := range []struct {
 		name string
 		in   Input
 		want string
 	}{
-		{"full, chat and logs share a box", Input{W: 120, H: 40, Focus: action.Forks}, `
-..............................
-..............................
-..............................
-..............................
-..............................
-##############################
-#2222222222#444444444444444444
-#2222222222#444444444444444444
-#2222222222#444444444444444444
-#2222222222#444444444444444444
-#2222222222#444444444444444444
-#2222222222#444444444444444444
-#2222222222###################
-############555555555555555555
-#3333333333#555555555555555555
-#3333333333#555555555555555555
-#3333333333#555555555555555555
-#3333333333#555555555555555555
-#3333333333#555555555555555555
-..............................
-`},
-		{"full, the logs were looked at last", Input{W: 120, H: 40, Focus: action.Forks, Lower: action.Logs}, `
-..............................
-..............................
-..............................
-..............................
-..............................
-##############################
-#2222222222#444444444444444444
-#2222222222#444444444444444444
-#2222222222#444444444444444444
-#2222222222#444444444444444444
-#2222222222#444444444444444444
-#2222222222#444444444444444444
-#2222222222###################
-############666666666666666666
-#3333333333#666666666666666666
-#3333333333#666666666666666666
-#3333333333#666666666666666666
-#3333333333#666666666666666666
-#3333333333#666666666666666666
-..............................
-`},
+		{"full, chat and logs share a box", Input{W: 120, H: 40, Focus: action.Forks}, full},
+		{"full, the logs were looked at last", Input{W: 120, H: 40, Focus: action.Forks, Lower: action.Logs}, strings.ReplaceAll(full, "5", "6")},
 		{"tall and wide, what is selected has a box", Input{W: 160, H: 50, Focus: action.Forks}, `
-........................................
-........................................
-........................................
-........................................
-........................................
-........................................
-........................................
-########################################
-#222222222224444444444444444555555555555
-#222222222224444444444444444555555555555
-#222222222224444444444444444555555555555
-#222222222224444444444444444555555555555
-#222222222224444444444444444555555555555
-#222222222224444444444444444555555555555
-#222222222224444444444444444555555555555
-#222222222224444444444444444555555555555
-#222222222220000000000000000555555555555
-############0000000000000000555555555555
-#333333333330000000000000000555555555555
-#333333333330000000000000000555555555555
-#333333333330000000000000000555555555555
-#333333333330000000000000000555555555555
-#333333333330000000000000000555555555555
-#333333333330000000000000000555555555555
-........................................
+....................
+....................
+....................
+....................
+#2222244444444555555
+#2222244444444555555
+#2222244444444555555
+#2222244444444555555
+#2222200000000555555
+#3333300000000555555
+#3333300000000555555
+#3333300000000555555
+....................
 `},
 		{"tabs", Input{W: 80, H: 24, Focus: action.Updates}, `
-....................
-....................
-....................
-####################
-#3333333333333333333
-#3333333333333333333
-#3333333333333333333
-#3333333333333333333
-#3333333333333333333
-#3333333333333333333
-#3333333333333333333
-....................
+..........
+..........
+#333333333
+#333333333
+#333333333
+#333333333
 `},
-		{"one line a pane", Input{W: 40, H: 10, Focus: action.Forks}, `
-..........
-..........
-..........
-..........
-..........
-`},
-		{"one line a pane and a box below", Input{W: 44, H: 20, Focus: action.Chat}, `
-...........
-...........
-...........
-...........
-...........
-#5555555555
-#5555555555
-#5555555555
-#5555555555
-...........
-`},
+		{"one line a pane", Input{W: 40, H: 10, Focus: action.Forks}, ".....\n.....\n.....\n"},
+		{"one line a pane and a box below", Input{W: 44, H: 20, Focus: action.Chat}, "......\n......\n......\n#55555\n#55555\n"},
 		{"one line a pane and a box beside", Input{W: 120, H: 12, Focus: action.Chat}, `
-..............................
-..........#5555555555555555555
-..........#5555555555555555555
-..........#5555555555555555555
-..........#5555555555555555555
-..........####################
+...............
+.....#555555555
+.....#555555555
 `},
-		{"writing on a tiny screen", Input{W: 40, H: 10, Focus: action.Chat, Writing: true}, `
-..........
-#555555555
-#555555555
-#555555555
-##########
-`},
-		{"zoomed on a tiny screen", Input{W: 40, H: 10, Zoom: true, Focus: action.Logs}, `
-..........
-#666666666
-#666666666
-#666666666
-##########
-`},
+		{"writing on a tiny screen", Input{W: 40, H: 10, Focus: action.Chat, Writing: true}, ".....\n#5555\n#####\n"},
+		{"zoomed on a tiny screen", Input{W: 40, H: 10, Zoom: true, Focus: action.Logs}, ".....\n#6666\n#####\n"},
 	} {
-		t.Run(c.name, func(t *testing.T) {
-			if d := cmp.Diff(strings.TrimPrefix(c.want, "\n"), picture(c.in, 4, 2)); d != "" {
-				t.Errorf("layout (-want +got):\n%s", d)
-			}
-		})
-	}
-}
-
-func TestTheModeGoesByTheSize(t *testing.T) {
-	for _, c := range []struct {
-		w, h int
-		want Mode
-	}{
-		{200, 60, Full},
-		{120, 40, Full},
-		{96, 26, Full},
-		{95, 60, Tabs},
-		{200, 25, Tabs},
-		{80, 24, Tabs},
-		{56, 14, Tabs},
-		{55, 40, Strip},
-		{120, 13, Strip},
-		{40, 10, Strip},
-		{39, 10, TooSmall},
-		{40, 9, TooSmall},
-		{1, 1, TooSmall},
-	} {
-		if got := Divide(Input{W: c.w, H: c.h, Focus: action.Chat}).Mode; got != c.want {
-			t.Errorf("%d×%d is mode %d, want %d", c.w, c.h, got, c.want)
+		if d := cmp.Diff(strings.TrimPrefix(c.want, "\n"), picture(c.in, 8, 4)); d != "" {
+			t.Errorf("%s (-want +got):\n%s", c.name, d)
 		}
 	}
 }
 
-func draw(t *rapid.T) Input {
-	return Input{
-		W: rapid.IntRange(1, 260).Draw(t, "w"), H: rapid.IntRange(1, 90).Draw(t, "h"),
-		Zoom:  rapid.Bool().Draw(t, "zoom"),
-		Focus: rapid.SampledFrom(action.Panes).Draw(t, "focus"), Writing: rapid.Bool().Draw(t, "writing"),
-		Lower: rapid.SampledFrom([]action.Pane{action.Chat, action.Logs, ""}).Draw(t, "lower"),
-
-		Preset: rapid.SampledFrom(append([]string{"", "no such"}, Presets...)).Draw(t, "preset"), Size: Size{
-			Columns: rapid.IntRange(-300, 300).Draw(t, "columns"),
-			Rows:    map[action.Pane]int{rapid.SampledFrom(action.Panes).Draw(t, "taller"): rapid.IntRange(-90, 90).Draw(t, "rows")},
-		},
+func TestTheModeGoesByTheSize(t *testing.T) {
+	for size, want := range map[[2]int]Mode{
+		{200, 60}: Full, {120, 40}: Full, {96, 26}: Full, {95, 60}: Tabs, {200, 25}: Tabs, {80, 24}: Tabs, {56, 14}: Tabs,
+		{55, 40}: Strip, {120, 13}: Strip, {40, 10}: Strip, {39, 10}: TooSmall, {40, 9}: TooSmall, {1, 1}: TooSmall,
+	} {
+		if got := Divide(Input{W: size[0], H: size[1], Focus: action.Chat}).Mode; got != want {
+			t.Errorf("%d×%d is mode %d, want %d", size[0], size[1], got, want)
+		}
 	}
 }
 
-func TestColumnsFillTheBodyWithoutAHole(t *testing.T) {
+// Whatever the screen: columns and boxes fill the body without a hole, and the focused pane is on it, with room for what is written.
+func TestTheBodyIsFilledAndHasTheFocusedPane(t *testing.T) {
 	testkit.Check(t, func(t *rapid.T) {
-		in := draw(t)
+		in := Input{
+			W: rapid.IntRange(1, 260).Draw(t, "w"), H: rapid.IntRange(1, 90).Draw(t, "h"),
+			Zoom: rapid.Bool().Draw(t, "zoom"), Writing: rapid.Bool().Draw(t, "writing"),
+			Preset: rapid.SampledFrom(append([]string{"", "no such"}, Presets...)).Draw(t, "preset"), Size: Size{
+				Columns: rapid.IntRange(-300, 300).Draw(t, "columns"),
+				Rows:    map[action.Pane]int{rapid.SampledFrom(action.Panes).Draw(t, "taller"): rapid.IntRange(-90, 90).Draw(t, "rows")},
+			},
+		}.focused(t)
 		p := Divide(in)
 		x, top := 0, 2+p.Day+p.Fixed
 		switch {
@@ -248,48 +146,29 @@ func TestColumnsFillTheBodyWithoutAHole(t *testing.T) {
 				t.Fatalf("the bottom border is in row %d of %d", y-1, in.H)
 			}
 		}
-		if len(p.Columns) > 0 && x != in.W {
-			t.Fatalf("columns are %d cells wide of %d", x, in.W)
-		}
-	})
-}
-
-func TestTheFocusedPaneIsOnTheScreen(t *testing.T) {
-	testkit.Check(t, func(t *rapid.T) {
-		in := draw(t)
-		if in.Focus == action.Chat || in.Focus == action.Logs {
-			in.Lower = in.Focus // as the frame does
-		}
-		p := Divide(in)
 		if len(p.Columns) == 0 {
 			return
 		}
 		b, ok := p.Find(in.Focus)
-		if !ok {
-			t.Fatalf("%s is nowhere in %+v", in.Focus, p)
+		middle, _ := p.At(b.X+b.W/2, b.Y+b.H/2)
+		title, _ := p.At(b.X, b.Y-1)
+		if x != in.W || !ok || middle.Pane != in.Focus || title.Pane != in.Focus {
+			t.Fatalf("columns are %d cells wide of %d; the middle and the title of %s belong to %q and %q", x, in.W, in.Focus, middle.Pane, title.Pane)
 		}
-		if got, ok := p.At(b.X+b.W/2, b.Y+b.H/2); !ok || got.Pane != in.Focus {
-			t.Fatalf("its middle belongs to %q", got.Pane)
-		}
-		if got, _ := p.At(b.X, b.Y-1); got.Pane != in.Focus {
-			t.Fatalf("its title belongs to %q", got.Pane)
+		if in.Writing && p.Mode == Strip && b.H < writingRows {
+			t.Fatalf("%d rows to write in on %d×%d", b.H, in.W, in.H)
 		}
 	})
 }
 
-func TestAPaneThatIsWrittenInHasRoomForIt(t *testing.T) {
-	testkit.Check(t, func(t *rapid.T) {
-		in := draw(t)
-		in.Writing = true
-		if in.Focus == action.Chat || in.Focus == action.Logs {
-			in.Lower = in.Focus
-		}
-		if p := Divide(in); p.Mode == Strip {
-			if b, ok := p.Find(in.Focus); !ok || b.H < writingRows {
-				t.Fatalf("%d rows on %d×%d", b.H, in.W, in.H)
-			}
-		}
-	})
+// focused draws which pane has the focus. The lower of two that share a box is then on top, as in the frame.
+func (in Input) focused(t *rapid.T) Input {
+	in.Focus = rapid.SampledFrom(action.Panes).Draw(t, "focus")
+	in.Lower = rapid.SampledFrom([]action.Pane{action.Chat, action.Logs, ""}).Draw(t, "lower")
+	if in.Focus == action.Chat || in.Focus == action.Logs {
+		in.Lower = in.Focus
+	}
+	return in
 }
 
 func TestTheBarsBelongToNoPane(t *testing.T) {

@@ -20,11 +20,7 @@ const (
 // roomy draws a screen that has borders to move.
 func (in Input) roomy(t *rapid.T) Input {
 	in.W, in.H = rapid.IntRange(FullWidth, 260).Draw(t, "w"), rapid.IntRange(fullHeight, 90).Draw(t, "h")
-	in.Focus = rapid.SampledFrom(action.Panes).Draw(t, "focus")
-	if in.Focus == action.Chat || in.Focus == action.Logs {
-		in.Lower = in.Focus
-	}
-	return in
+	return in.focused(t)
 }
 
 // size is what a step would move: the width of the focused pane, or its rows.
