@@ -4,7 +4,6 @@ import (
 	"image/color"
 	"math"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 
@@ -33,78 +32,40 @@ func contrast(a, b rgb) float64 {
 	return (max(la, lb) + 0.05) / (min(la, lb) + 0.05)
 }
 
-// tone is the foreground and the background of a role in one of the palettes.
-type tone struct {
-	fg, bg     rgb
-	fg16, bg16 color.Color
-}
-
-// paletteOf is one of the palettes.
-func paletteOf(which int) *[numRoles]tone {
-	var out [numRoles]tone
-	for r, c := range colours {
-		out[r] = tone{c.fg[which], c.bg[which], c.fg16, c.bg16}
-	}
-	return &out
-}
-
 // drawn are roles that draw and are not read.
 var drawn = map[Role]bool{Border: true, Track: true, Level: true}
 
 func TestEveryColourCanBeReadOnEveryUsualBackground(t *testing.T) {
-	for _, c := range []struct {
-		name        string
-		palette     *[numRoles]tone
-		backgrounds []rgb
+	for name, c := range map[string]struct {
+		palette                 int
+		paper                   []rgb
+		read, drawn, onSelected float64 // the least contrast
 	}{
-		{"dark", paletteOf(onDark), []rgb{0x000001, 0x1e1e2e, 0x282a36}},
-		{"light", paletteOf(onLight), []rgb{0xffffff, 0xfdf6e3, 0xeff1f5}},
+		"dark":              {onDark, []rgb{0x000001, 0x1e1e2e, 0x282a36}, 4.5, 2.9, 4.5},
+		"light":             {onLight, []rgb{0xffffff, 0xfdf6e3, 0xeff1f5}, 4.5, 2.9, 4.5},
+		"contrast on dark":  {contrastOnDark, []rgb{0x000001, 0x1e1e2e}, 7, 7, 4.5},
+		"contrast on light": {contrastOnLight, []rgb{0xffffff, 0xfdf6e3}, 7, 7, 4.5},
 	} {
-		for r, role := range c.palette {
-			backgrounds := c.backgrounds
-			if !drawn[Role(r)] {
-				backgrounds = append(slices.Clone(backgrounds), c.palette[Select].bg)
+		row := colours[Select].bg[c.palette]
+		for r, role := range colours {
+			fg, bg := role.fg[c.palette], role.bg[c.palette]
+			least := map[rgb]float64{}
+			for _, paper := range c.paper {
+				least[paper] = map[bool]float64{false: c.read, true: c.drawn}[drawn[Role(r)]]
 			}
-			for _, bg := range backgrounds {
-				if role.bg != 0 {
-					bg = role.bg
-				}
-				if role.fg == 0 {
-					continue
-				}
-				least := 4.5
-				if drawn[Role(r)] {
-					least = 2.9
-				}
-				if got := contrast(role.fg, bg); got < least {
-					t.Errorf("%s role %d: contrast %.2f on %06x, want %.1f", c.name, r, got, bg, least)
+			if !drawn[Role(r)] || c.drawn > c.onSelected {
+				least[row] = c.onSelected
+			}
+			if bg != 0 {
+				least = map[rgb]float64{bg: 7}
+			}
+			for bg, least := range least {
+				if got := contrast(fg, bg); fg != 0 && got < least {
+					t.Errorf("%s role %d: contrast %.2f on %06x, want %.1f", name, r, got, bg, least)
 				}
 			}
-		}
-	}
-}
-
-func TestHighContrastIsHighOnEveryUsualBackground(t *testing.T) {
-	for _, c := range []struct {
-		palette     *[numRoles]tone
-		backgrounds []rgb
-	}{
-		{paletteOf(contrastOnDark), []rgb{0x000001, 0x1e1e2e}},
-		{paletteOf(contrastOnLight), []rgb{0xffffff, 0xfdf6e3}},
-	} {
-		for r, role := range c.palette {
-			backgrounds := append(slices.Clone(c.backgrounds), c.palette[Select].bg)
-			if role.bg != 0 {
-				backgrounds = []rgb{role.bg}
-			}
-			for i, bg := range backgrounds {
-				least := 7.0
-				if i == len(c.backgrounds) { // on the selected row
-					least = 4.5
-				}
-				if got := contrast(role.fg, bg); role.fg != 0 && got < least {
-					t.Errorf("role %d: contrast %.2f on %06x, want %.1f", r, got, bg, least)
-				}
+			if (bg != 0 && fg == 0) || (role.bg16 != nil && role.fg16 == nil) {
+				t.Errorf("%s, role %d: a background without a foreground", name, r)
 			}
 		}
 	}
@@ -181,27 +142,41 @@ func parameters(s string) (on []string, off map[string]bool) {
 	return on, off
 }
 
-func TestWithoutColoursNothingIsColoured(t *testing.T) {
-	coloured := regexp.MustCompile(`\x1b\[[0-9;]*(3[0-8]|4[0-8]|9[0-7]|10[0-7])[;m]`)
-	for _, o := range []Options{{NoColor: true, Profile: colorprofile.TrueColor}, {Profile: colorprofile.NoTTY}, {NoColor: true, Dark: true, Profile: colorprofile.ANSI}} {
-		th := New(o)
+// What a terminal with few colours is never sent, as it is painted or as its colours.
+func TestATerminalGetsTheColoursThatItHas(t *testing.T) {
+	colour, many := `\x1b\[[0-9;]*(3[0-8]|4[0-8]|9[0-7]|10[0-7])[;m]`, "38;|48;"
+	for _, c := range []struct {
+		name  string
+		o     Options
+		never string
+		but   func(fg color.Color) bool // nor such a foreground
+	}{
+		{"without colours", Options{NoColor: true, Profile: colorprofile.TrueColor}, colour, nil},
+		{"no terminal", Options{Profile: colorprofile.NoTTY}, colour, nil},
+		{"without colours on dark", Options{NoColor: true, Dark: true, Profile: colorprofile.ANSI}, colour, nil},
+		{"plain", Options{Plain: true, Profile: colorprofile.TrueColor}, `\x1b`, nil},
+		{"256 on dark", Options{Dark: true, Profile: colorprofile.ANSI256}, "[34]8;2;", nil},
+		{"256 on light", Options{Profile: colorprofile.ANSI256}, "[34]8;2;", nil},
+		// Blue on black cannot be read in most terminals with sixteen colours.
+		{"16 on dark", Options{Dark: true, Profile: colorprofile.ANSI}, many, func(c color.Color) bool { return c == ansi.Blue || c == ansi.BrightBlue }},
+		{"16 on light", Options{Profile: colorprofile.ANSI}, many, nil},
+		// A theme may be chosen on a terminal of the other kind.
+		{"16 with high contrast", Options{Profile: colorprofile.ANSI, Contrast: true}, many, func(c color.Color) bool { return c == ansi.BrightBlack }},
+		{"16 with high contrast on dark", Options{Profile: colorprofile.ANSI, Contrast: true, Dark: true}, many, func(c color.Color) bool { return c == ansi.BrightBlack }},
+	} {
+		never := regexp.MustCompile(c.never)
 		for r := range numRoles {
-			if got := th.Paint(r, "x"); coloured.MatchString(got) {
-				t.Errorf("role %d with %+v: %q", r, o, got)
+			fg, _ := c.o.Colours(r)
+			if got := New(c.o).Paint(r, "x"); never.MatchString(got) || c.but != nil && c.but(fg) {
+				t.Errorf("%s: role %d is %q, of %v", c.name, r, got, fg)
 			}
 		}
-		if th.Paint(Select, "x") == "x" || th.Paint(Match, "x") == "x" {
-			t.Error("the selected row and a match must still be seen")
+		if th := New(c.o); !c.o.Plain && (th.Paint(Select, "x") == "x" || th.Paint(Match, "x") == "x") {
+			t.Errorf("%s: the selected row or a match is not seen", c.name)
 		}
 	}
-}
-
-func TestPlainHasNoSequences(t *testing.T) {
-	th := New(Options{Plain: true, Profile: colorprofile.TrueColor})
-	for r := range numRoles {
-		if got := th.Paint(r, "x"); got != "x" {
-			t.Errorf("role %d: %q", r, got)
-		}
+	if fg, _ := (Options{Profile: colorprofile.ANSI}).Colours(Accent); fg != ansi.Blue {
+		t.Errorf("on light the accent is %v", fg)
 	}
 }
 
@@ -230,13 +205,10 @@ func TestGlyphsAreOneCellAndASCIIWhereAsked(t *testing.T) {
 	}
 }
 
-func TestWith256ColoursEachIsOneOfThemAndNearWhatItStandsFor(t *testing.T) {
+func TestWith256ColoursEachIsNearItsOwnAndAGreyIsGrey(t *testing.T) {
 	for _, dark := range []bool{true, false} {
 		o := Options{Dark: dark, Profile: colorprofile.ANSI256}
 		for r := range numRoles {
-			if got := New(o).Paint(r, "x"); strings.Contains(got, "38;2;") || strings.Contains(got, "48;2;") {
-				t.Errorf("role %d: %q", r, got)
-			}
 			full := Options{Dark: dark, Profile: colorprofile.TrueColor}
 			fg, _ := o.Colours(r)
 			want, _ := full.Colours(r)
@@ -247,16 +219,10 @@ func TestWith256ColoursEachIsOneOfThemAndNearWhatItStandsFor(t *testing.T) {
 			br, bg, bb, _ := want.RGBA()
 			for _, d := range []int{int(ar) - int(br), int(ag) - int(bg), int(ab) - int(bb)} {
 				if d>>8 > 48 || d>>8 < -48 {
-					t.Errorf("role %d: %v stands for %v", r, fg, want)
+					t.Errorf("role %d: %v is far from %v", r, fg, want)
 				}
 			}
 		}
-	}
-}
-
-func TestWith256ColoursAGreyStaysGrey(t *testing.T) {
-	for _, dark := range []bool{true, false} {
-		o := Options{Dark: dark, Profile: colorprofile.ANSI256}
 		dim, _ := o.Colours(Dim)
 		border, _ := o.Colours(Border)
 		_, row := o.Colours(Select)
@@ -265,56 +231,5 @@ func TestWith256ColoursAGreyStaysGrey(t *testing.T) {
 				t.Errorf("%v is %x %x %x", c, r>>8, g>>8, b>>8)
 			}
 		}
-	}
-}
-
-func TestSixteenColoursStayWithinThem(t *testing.T) {
-	for _, dark := range []bool{true, false} {
-		th := New(Options{Dark: dark, Profile: colorprofile.ANSI})
-		for r := range numRoles {
-			if got := th.Paint(r, "x"); strings.Contains(got, "38;") || strings.Contains(got, "48;") {
-				t.Errorf("role %d: %q", r, got)
-			}
-		}
-	}
-}
-
-// A theme may be chosen on a terminal of the other kind.
-func TestHighContrastDimsNothingInSixteenColours(t *testing.T) {
-	for _, dark := range []bool{true, false} {
-		o := Options{Profile: colorprofile.ANSI, Contrast: true, Dark: dark}
-		for r := range numRoles {
-			if fg, _ := o.Colours(r); fg == ansi.BrightBlack {
-				t.Errorf("role %d is grey", r)
-			}
-		}
-	}
-}
-
-func TestABackgroundNeverComesWithoutAForeground(t *testing.T) {
-	for name, palette := range map[string]*[numRoles]tone{
-		"dark": paletteOf(onDark), "light": paletteOf(onLight), "contrast on dark": paletteOf(contrastOnDark), "contrast on light": paletteOf(contrastOnLight),
-	} {
-		for r, c := range palette {
-			if (c.bg != 0 && c.fg == 0) || (c.bg16 != nil && c.fg16 == nil) {
-				t.Errorf("%s, role %d: a background without a foreground", name, r)
-			}
-			if c.bg != 0 && contrast(c.fg, c.bg) < 7 {
-				t.Errorf("%s, role %d: contrast %.2f", name, r, contrast(c.fg, c.bg))
-			}
-		}
-	}
-}
-
-// Blue on black cannot be read in most terminals with sixteen colours.
-func TestNothingIsBlueOnDarkWithSixteenColours(t *testing.T) {
-	for r := range numRoles {
-		fg, _ := Options{Dark: true, Profile: colorprofile.ANSI}.Colours(r)
-		if fg == ansi.Blue || fg == ansi.BrightBlue {
-			t.Errorf("role %d is blue", r)
-		}
-	}
-	if fg, _ := (Options{Profile: colorprofile.ANSI}).Colours(Accent); fg != ansi.Blue {
-		t.Errorf("on light it is %v", fg)
 	}
 }
