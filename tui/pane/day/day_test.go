@@ -61,6 +61,13 @@ func plain(s *core.Snapshot) pane.Context {
 	return pane.Context{Theme: theme.New(theme.Options{Plain: true}), Snap: s}
 }
 
+// at is the day of a snapshot.
+func at(s *core.Snapshot) (*Pane, pane.Context) {
+	p, c := &Pane{}, plain(s)
+	p.Sync(c)
+	return p, c
+}
+
 func rows(p *Pane, c pane.Context, w, h int, focused bool) []string {
 	var out []string
 	for _, r := range p.Draw(c, w, h, focused) {
@@ -70,18 +77,9 @@ func rows(p *Pane, c pane.Context, w, h int, focused bool) []string {
 }
 
 func TestTheBandShowsTwelveHoursOnEachSideOfNow(t *testing.T) {
-	p, c := &Pane{}, plain(aDay())
-	p.Sync(c)
+	p, c := at(aDay())
 	goldentest.Compare(t, "day-118x7.golden", strings.Join(rows(p, c, 118, 7, false), "\n")+"\n")
 	goldentest.Compare(t, "day-198x9.golden", strings.Join(rows(p, c, 198, 9, false), "\n")+"\n")
-	for i, want := range []string{
-		" ░ quiet ░△░░░░░░░░◆        ✗  ◈    ◉│        ◇  ◈                 ░░░░░○",
-		"       02    04    06    08    10    │     14    16    18    20    22",
-	} {
-		if got := rows(p, c, 74, 2, false); got[i] != want {
-			t.Errorf("got  %q\nwant %q", got[i], want)
-		}
-	}
 	if got, want := strings.TrimRight(p.Caption(c, 80, 2, false), " "), " ◆ sent  ◈ refused  ◇ likely  ✓ done  ✗ failed  △ missed  ◉ running  ○ to come"; got != want {
 		t.Errorf("got  %q\nwant %q", got, want)
 	}
@@ -96,42 +94,55 @@ func TestTheBandShowsTwelveHoursOnEachSideOfNow(t *testing.T) {
 	}
 }
 
-// At any time of day there are twelve hours of future, and now is in the middle.
-func TestThereIsAsMuchFutureAtNight(t *testing.T) {
-	s := aDay()
-	s.At = noon.Add(11*time.Hour + 30*time.Minute)
-	s.Schedule.Day = []schedule.Entry{{ID: "m", Description: "Morning", FireTime: s.At.Add(11 * time.Hour)}}
-	p, c := &Pane{}, plain(s)
-	p.Sync(c)
-	for _, h := range []int{2, 7} {
-		band := rows(p, c, 79, h, false)
-		marks := band[h-2]
-		if _, future, ok := strings.Cut(marks, "│"); !ok || !strings.Contains(future, "○") {
-			t.Errorf("the next morning is not in %q", marks)
-		}
-		if hours := band[h-1]; !strings.Contains(hours, "Mon") || !strings.Contains(hours, "10") {
-			t.Errorf("the next morning has no hours: %q", hours)
-		}
+// A row of the band holds a text; one with ! in front it does not.
+func TestARowOfTheBandSaysWhatItsHoursHave(t *testing.T) {
+	// At any time of day there are twelve hours of future, and now is in the middle.
+	night := func(s *core.Snapshot) {
+		s.At = noon.Add(11*time.Hour + 30*time.Minute)
+		s.Schedule.Day = []schedule.Entry{{ID: "m", Description: "Morning", FireTime: s.At.Add(11 * time.Hour)}}
 	}
-}
-
-func TestTheHoursAreThoseOfTheClockThatWasChosen(t *testing.T) {
-	p, s := &Pane{}, aDay()
-	c := plain(s)
-	p.Sync(c)
-	rows(p, c, 74, 2, false)
-	twelve := *s
-	twelve.TwelveHours = true
-	c.Snap = &twelve
-	p.Sync(c)
-	if got, want := rows(p, c, 74, 2, false)[1], "          3am      6am      9am      │        3pm      6pm      9pm"; got != want {
-		t.Errorf("%q, want %q", got, want)
+	// Poster 15: before anything is written, the band has the first choice of the welcome.
+	empty := func(s *core.Snapshot) { *s = core.Snapshot{At: noon, Zone: time.UTC} }
+	for _, c := range []struct {
+		name      string
+		change    func(s *core.Snapshot)
+		w, h, row int
+		want      string
+	}{
+		{"the marks", nil, 74, 2, 0, " ░ quiet ░△░░░░░░░░◆        ✗  ◈    ◉│        ◇  ◈                 ░░░░░○"},
+		{"the hours", nil, 74, 2, 1, "       02    04    06    08    10    │     14    16    18    20    22"},
+		{"the hours of a clock of twelve", func(s *core.Snapshot) { s.TwelveHours = true }, 74, 2, 1, "          3am      6am      9am      │        3pm      6pm      9pm"},
+		{"the next morning at night", night, 79, 2, 0, "│░░░░░░ quiet ░░░░░░░              ○"},
+		{"its hours", night, 79, 2, 1, "│ Mon   02    04     06    08    10"},
+		{"the next morning in a high band", night, 79, 7, 5, "○"},
+		{"its hours below", night, 79, 7, 6, "│ Mon   02    04    06    08    10"},
+		{"the first choice", empty, 118, 7, 5, "○ tomorrow 09:00 Plan the day? 2 n"},
+		{"none beside a task", func(s *core.Snapshot) { empty(s); s.Schedule.Tasks = []schedule.TaskView{{ID: "a"}} }, 118, 7, 5, "!Plan the day"},
+		// A band that is high enough says when pings are answered, in the room below the legend.
+		{"the hours of answers", nil, 198, 16, 6, "       00    06    12    18"},
+		{"a day without one", nil, 198, 16, 12, " Sat ························"},
+		{"an answer at six", nil, 198, 16, 13, " Sun ······▆·················"},
+		{"no room for them", nil, 198, 9, 0, "!" + textHeat},
+	} {
+		s := aDay()
+		if c.change != nil {
+			c.change(s)
+		}
+		p, with := at(s)
+		got := rows(p, with, c.w, c.h, false)
+		text := got[c.row]
+		want, absent := strings.CutPrefix(c.want, "!")
+		if absent {
+			text = strings.Join(got, "\n")
+		}
+		if strings.Contains(text, want) == absent {
+			t.Errorf("%s: %q", c.name, text)
+		}
 	}
 }
 
 func TestEachMarkIsWalkedToSaidAndOpened(t *testing.T) {
-	p, c := &Pane{}, plain(aDay())
-	p.Sync(c)
+	p, c := at(aDay())
 	p.Do(c, action.DayFirst)
 	var said, opened []string
 	for range p.marks {
@@ -163,26 +174,19 @@ func TestEachMarkIsWalkedToSaidAndOpened(t *testing.T) {
 	}, opened); d != "" {
 		t.Error(d)
 	}
+	if m, _ := p.at(); p.End(c) || m.title == "Tea" {
+		t.Errorf("esc stays in the day, or the choice was %q", m.title)
+	}
+	if m, _ := p.at(); m.title != "Tea" {
+		t.Errorf("after leaving %q is chosen", m.title)
+	}
 	if got := p.Caption(c, 120, 4, false); !strings.HasPrefix(got, " 1 Ping budget  1.5 / 2  ! out by 16:00  1 every 240 min   ") || !strings.Contains(got, "◆ sent") {
 		t.Errorf("without the focus it says %q", got)
 	}
 }
 
-func TestLeavingTheDayForgetsTheChoice(t *testing.T) {
-	p, c := &Pane{}, plain(aDay())
-	p.Sync(c)
-	p.Do(c, action.DayFirst)
-	if p.End(c) {
-		t.Error("esc stays in the day")
-	}
-	if m, _ := p.at(); m.title != "Tea" {
-		t.Errorf("%q is chosen", m.title)
-	}
-}
-
 func TestAClickChoosesInItsLane(t *testing.T) {
-	p, c := &Pane{}, plain(aDay())
-	p.Sync(c)
+	p, c := at(aDay())
 	a := axisOf(noon, 118, 4)
 	x := a.left + a.cell(noon.Add(-6*time.Hour))
 	for lane, want := range []kind{pings: pinged, runs: done} {
@@ -201,9 +205,8 @@ func TestAClickChoosesInItsLane(t *testing.T) {
 
 // What has not changed is not made again: a snapshot comes each second.
 func TestTheMarksAreMadeOnlyWhenSomethingHasChanged(t *testing.T) {
-	p, s := &Pane{}, aDay()
-	c := plain(s)
-	p.Sync(c)
+	s := aDay()
+	p, c := at(s)
 	next := *s
 	next.At = s.At.Add(time.Second)
 	c.Snap = &next
@@ -225,8 +228,7 @@ func TestTheRowsOfTheDayAreAsWideAsTheScreen(t *testing.T) {
 		s.At = noon.Add(time.Duration(rapid.IntRange(-1440, 1440).Draw(t, "now")) * time.Minute)
 		s.TwelveHours = rapid.Bool().Draw(t, "twelve")
 		s.Budget.State.Capacity = rapid.SampledFrom([]int{0, 1, 2, 100, 1000}).Draw(t, "capacity")
-		p, c := &Pane{}, plain(s)
-		p.Sync(c)
+		p, c := at(s)
 		for range rapid.IntRange(0, 8).Draw(t, "steps") {
 			p.Do(c, rapid.SampledFrom([]action.ID{action.DayEarlier, action.DayLater, action.DayNow}).Draw(t, "step"))
 		}
@@ -260,17 +262,16 @@ func TestMomentsKeepTheirOrder(t *testing.T) {
 	})
 }
 
-// The mark of a fire whose minute is not chosen says between which times it comes.
+// The mark of a fire whose minute is not chosen says between which times it comes, else why.
 func TestTheMarkOfAWindowIsARange(t *testing.T) {
-	s := &core.Snapshot{At: noon, Zone: time.UTC}
-	e := schedule.Entry{ID: "w", Description: "Water", FireTime: noon.Add(time.Hour), Until: noon.Add(2 * time.Hour)}
-	s.Schedule.Day = []schedule.Entry{e}
-	if m := marksOf(s, budget.Curve{}); len(m) != 1 || m[0].note != "between 13:00–14:00" {
-		t.Errorf("%+v", m)
-	}
-	s.Schedule.Day[0].Until, s.Schedule.Day[0].Reason = time.Time{}, "you are usually here then"
-	if m := marksOf(s, budget.Curve{}); len(m) != 1 || m[0].note != "you are usually here then" {
-		t.Errorf("%+v", m)
+	for want, e := range map[string]schedule.Entry{
+		"between 13:00–14:00":       {Until: noon.Add(2 * time.Hour)},
+		"you are usually here then": {Reason: "you are usually here then"},
+	} {
+		e.ID, e.FireTime = "w", noon.Add(time.Hour)
+		if m := marksOf(&core.Snapshot{At: noon, Zone: time.UTC, Schedule: schedule.View{Day: []schedule.Entry{e}}}, budget.Curve{}); len(m) != 1 || m[0].note != want {
+			t.Errorf("%+v, want %s", m, want)
+		}
 	}
 }
 
@@ -302,42 +303,6 @@ func TestSeveralMarksOfACellAreABarThatGrowsWithThem(t *testing.T) {
 	}
 	if got := lane(bare, true); !strings.Contains(got, "◆") && !strings.Contains(got, "◈") {
 		t.Errorf("the chosen mark is not seen: %q", got)
-	}
-}
-
-// A band that is high enough says when pings are answered, in the room below the legend.
-func TestAHighBandHasTheHoursInWhichPingsAreAnswered(t *testing.T) {
-	p, c := &Pane{}, plain(aDay())
-	p.Sync(c)
-	high := rows(p, c, 198, 16, false)
-	if got := high[6]; !strings.HasSuffix(got, "       00    06    12    18") {
-		t.Errorf("%q", got)
-	}
-	if got := high[12]; !strings.HasSuffix(got, " Sat ························") {
-		t.Errorf("%q", got)
-	}
-	if got := high[13]; !strings.HasSuffix(got, " Sun ······▆·················") { // at six
-		t.Errorf("%q", got)
-	}
-	if low := strings.Join(rows(p, c, 198, 9, false), "\n"); strings.Contains(low, textHeat) {
-		t.Errorf("there is no room for it:\n%s", low)
-	}
-}
-
-// Poster 15: before anything is written, the band has the first choice of the welcome.
-func TestAnEmptyDirectoryHasTheFirstChoiceInItsBand(t *testing.T) {
-	first := func(s *core.Snapshot) string {
-		p, c := &Pane{}, plain(s)
-		p.Sync(c)
-		return rows(p, c, 118, 7, false)[5]
-	}
-	s := &core.Snapshot{At: noon, Zone: time.UTC}
-	if got := first(s); !strings.Contains(got, "○ tomorrow 09:00 Plan the day? 2 n") {
-		t.Errorf("%q", got)
-	}
-	s.Schedule.Tasks = []schedule.TaskView{{ID: "a"}}
-	if got := first(s); strings.Contains(got, "Plan the day") {
-		t.Errorf("with a task: %q", got)
 	}
 }
 
