@@ -1,6 +1,7 @@
 package view
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -117,36 +118,34 @@ func TestTheTopLineSaysHowThingsAreInTheRoomThatThereIs(t *testing.T) {
 }
 
 func TestTheHeadlineOpensWhatItIsAbout(t *testing.T) {
-	held, lost, offline := calm(), calm(), calm()
-	held.Schedule.Entries[0].Money, held.Schedule.Entries[0].Held = true, true
-	lost.Surface.OK, offline.Engine.Offline = false, true
-	failed := busyDay()
-	failed.Approvals = nil
-	broken, edited := calm(), calm()
-	broken.Schedule.Problems = []routines.Problem{{File: "routines/gym.md", Severity: routines.Error, Message: "there is no cron"}}
-	edited.Schedule.Tasks = []schedule.TaskView{{ID: "aaaa1111", Title: "Medication", Proposed: routines.Proposal{Version: "v2", Why: "it may use Bash"}}}
 	for _, c := range []struct {
-		snap core.Snapshot
-		to   action.Pane
-		item string
-		page string
+		of     func() core.Snapshot
+		change func(*core.Snapshot)
+		want   string
 	}{
-		{busyDay(), action.Chat, "", ""},
-		{failed, action.Forks, "bad00001", ""},
-		{held, action.Costs, "", ""},
-		{calm(), action.Task, "aaaa1111", ""},
-		{broken, action.Schedule, "routines/gym.md", ""},
-		{edited, action.Schedule, "aaaa1111", ""},
-		{lost, action.Everywhere, "", "Engine"},
-		{offline, action.Everywhere, "", "Connect"},
+		{busyDay, func(*core.Snapshot) {}, "chat"},
+		{busyDay, func(s *core.Snapshot) { s.Approvals = nil }, "forks bad00001"},
+		{calm, func(s *core.Snapshot) { s.Schedule.Entries[0].Money, s.Schedule.Entries[0].Held = true, true }, "costs"},
+		{calm, func(*core.Snapshot) {}, "task aaaa1111"},
+		{calm, func(s *core.Snapshot) {
+			s.Schedule.Problems = []routines.Problem{{File: "routines/gym.md", Severity: routines.Error, Message: "there is no cron"}}
+		}, "schedule routines/gym.md"},
+		{calm, func(s *core.Snapshot) {
+			s.Schedule.Tasks = []schedule.TaskView{{ID: "aaaa1111", Title: "Medication", Proposed: routines.Proposal{Version: "v2", Why: "it may use Bash"}}}
+		}, "schedule aaaa1111"},
+		{calm, func(s *core.Snapshot) { s.Surface.OK = false }, "page Engine"},
+		{calm, func(s *core.Snapshot) { s.Engine.Offline = true }, "page Connect a model or Discord"},
 	} {
-		s := screen(120, 30, c.snap)
-		got := s.OpenHeadline()
-		if _, ok := At(s, 4, 0).(Headline); !ok || got.Focus != c.to || got.Item != c.item || (got.Open != nil) != (c.page != "") {
-			t.Errorf("%q opens %+v", s.Headline().Text(), got)
+		snap := c.of()
+		c.change(&snap)
+		s := screen(120, 30, snap)
+		a := s.OpenHeadline()
+		got := strings.TrimSpace(string(a.Focus) + " " + a.Item)
+		if a.Open != nil {
+			got += "page " + a.Open.Title()
 		}
-		if got.Open != nil && !strings.Contains(got.Open.Title(), c.page) {
-			t.Errorf("%q opens %q", s.Headline().Text(), got.Open.Title())
+		if _, ok := At(s, 4, 0).(Headline); !ok || got != c.want {
+			t.Errorf("%q opens %s, want %s", s.Headline().Text(), got, c.want)
 		}
 	}
 }
@@ -159,31 +158,29 @@ func TestTheWindowIsNamedAfterTheHostAndWhatNeedsTheUser(t *testing.T) {
 	}
 }
 
-func TestTheFirstKeysOfAPaneAreVisibleOnEveryScreen(t *testing.T) {
+func TestTheHelpLineFitsAndKeepsItsFirstKeysAndTheWayOut(t *testing.T) {
+	fits := func(s *State, what string, mine []hint, out string, least int) {
+		left, right := frame{s, s.Plan()}.hints()
+		if all := append(slices.Clone(left), right...); len(left) < least || widthOf(left)+widthOf(right) > s.W || left[0].keys[0].Span != mine[0].keys[0].Span ||
+			!slices.ContainsFunc(all, func(h hint) bool { return h.keys[0].Text == out }) {
+			t.Errorf("%s at %d×%d, zoomed %t: %v, %v", what, s.W, s.H, s.Zoomed, left, right)
+		}
+	}
 	for _, w := range []int{layout.StripWidth, layout.TabsWidth, 80, layout.FullWidth} {
 		for _, h := range []int{10, 30} {
 			for _, zoom := range []bool{false, true} {
 				for _, p := range action.Panes {
 					s := screen(w, h, busyDay())
 					s.Focus, s.Zoomed = p, zoom
-					f := frame{s, s.Plan()}
-					left, right := f.hints()
-					mine := f.paneHints()
-					switch {
-					case len(left) < min(2, len(mine)) && w < 80 || len(left) == 0 || len(right) == 0:
-						t.Errorf("%s at %d×%d: %v, %v", p, w, h, left, right)
-					case left[0].keys[0].Span != mine[0].keys[0].Span || right[0].keys[0].Text != "?":
-						t.Errorf("%s at %d×%d begins with %v, %v", p, w, h, left[0], right[0])
-					case widthOf(left)+widthOf(right) > w:
-						t.Errorf("%s at %d×%d is too long: %v, %v", p, w, h, left, right)
+					mine, least := (frame{s, s.Plan()}).paneHints(), 1
+					if w < 80 {
+						least = min(2, len(mine))
 					}
+					fits(s, string(p), mine, "?", least)
 				}
 			}
 		}
 	}
-}
-
-func TestTheHelpLineOfADialogKeepsItsFirstKeyAndTheWayOut(t *testing.T) {
 	for _, d := range []pane.Dialog{
 		dialog.NewTask(), dialog.NewBudget(pane.Context{Snap: &core.Snapshot{}}), dialog.NewPage("Keys", "x"), dialog.QuitClicked(pane.Context{}), &dialog.Login{},
 		dialog.NewUntil(pane.Context{Snap: &core.Snapshot{}}, "", time.Time{}, func(until time.Time) command.Value { return command.MuteUntil{Until: until} }),
@@ -191,16 +188,7 @@ func TestTheHelpLineOfADialogKeepsItsFirstKeyAndTheWayOut(t *testing.T) {
 		for w := 40; w < 120; w++ {
 			s := screen(w, 24, busyDay())
 			s.Dialogs = []pane.Dialog{d}
-			f := frame{s, s.Plan()}
-			left, right := f.hints()
-			all := f.bindingHints(d.Hint())
-			out := false
-			for _, h := range append(left, right...) {
-				out = out || h.keys[0].Text == "esc"
-			}
-			if !out || widthOf(left)+widthOf(right) > w || left[0].keys[0].Span != all[0].keys[0].Span {
-				t.Errorf("%T at %d: %v", d, w, left)
-			}
+			fits(s, d.Title(), (frame{s, s.Plan()}).bindingHints(d.Hint()), "esc", 1)
 		}
 	}
 }
@@ -220,82 +208,82 @@ func TestATabIsFoundUnderItsLabel(t *testing.T) {
 	}
 }
 
+// on is what a click means where a text stands on the screen, and its cell.
+func on(t *testing.T, s *State, text string) (means Target, x, y int) {
+	t.Helper()
+	for y, row := range Frame(s) {
+		if before, _, found := strings.Cut(ansi.Strip(row), text); found {
+			x := ansi.StringWidth(before)
+			return At(s, x, y), x, y
+		}
+	}
+	t.Fatalf("%q is not seen", text)
+	return nil, 0, 0
+}
+
 func TestWhatCoversACellIsWhatAClickOnItMeans(t *testing.T) {
 	s := screen(120, 40, busyDay())
-	plan := s.Plan()
-	s.Toasts = []toast.Toast{{Level: "info", Text: "said"}}
-	if got := At(s, 3, plan.Said); got != (Toast{}) {
-		t.Errorf("the row of toasts is %#v", got)
+	said := s.Plan().Said
+	for _, c := range []struct {
+		what   string
+		toasts []toast.Toast
+		x, y   int
+		want   Target
+	}{
+		{"the row of toasts", []toast.Toast{{Level: "info", Text: "said"}}, 3, said, Toast{}},
+		{"without a toast its row", nil, 3, said, nil},
+		{"the day", nil, 7, 1, Day{7, 0, 9}},
+	} {
+		s.Toasts = c.toasts
+		if got := At(s, c.x, c.y); got != c.want {
+			t.Errorf("%s is %#v", c.what, got)
+		}
 	}
-	s.Toasts = nil
-	if got := At(s, 3, plan.Said); got != nil {
-		t.Errorf("without a toast its row is %#v", got)
-	}
-	if got := At(s, 7, 1); got != (Day{7, 0, 9}) {
-		t.Errorf("the day is %#v", got)
-	}
-	line := Frame(s)[s.H-1]
-	before, _, _ := strings.Cut(line, "q quit")
-	if got := At(s, ansi.StringWidth(before), s.H-1); got != (Action{action.Everywhere, action.Quit}) {
+	if got, _, _ := on(t, s, "q quit"); got != (Action{action.Everywhere, action.Quit}) {
 		t.Errorf("the help line has %#v", got)
 	}
 	s.Dialogs = []pane.Dialog{dialog.QuitClicked(s.Context)}
 	if got := At(s, 7, 1); got != (Dialog{pane.Click{Beside: true}}) {
 		t.Errorf("next to a dialog there is %#v", got)
 	}
-	seen := false
-	for y, row := range Frame(s)[:s.H-1] {
-		before, _, found := strings.Cut(row, "y quit")
-		if !found {
-			continue
-		}
-		x := ansi.StringWidth(before)
-		at, ok := At(s, x, y).(Dialog)
-		border := At(s, x-at.Click.X-1, y)
-		if seen = true; !ok || at.Click.Beside || at.Click.X < 0 || border != nil {
-			t.Errorf("the dialog is %#v, its border %#v", at, border)
-		}
-	}
-	if !seen {
-		t.Error("the question is not on the screen")
+	got, x, y := on(t, s, "y quit")
+	at, ok := got.(Dialog)
+	if border := At(s, x-at.Click.X-1, y); !ok || at.Click.Beside || at.Click.X < 0 || border != nil {
+		t.Errorf("the dialog is %#v, its border %#v", got, border)
 	}
 }
 
 func TestAnActionThatIsOffSaysWhy(t *testing.T) {
 	s := screen(120, 40, busyDay())
 	s.Changes = &undo.History{}
-	for id, want := range map[action.ID]string{
-		action.Undo: textNoUndo, action.Redo: textNoRedo, action.Demo: textDemoShell, action.SetUp: textSetUpShell, action.Wider: "", action.Day.Go(): "", action.Help: "",
+	for _, step := range []struct {
+		when string
+		does func()
+		off  map[action.ID]string
+	}{
+		{"first", func() {}, map[action.ID]string{
+			action.Undo: textNoUndo, action.Redo: textNoRedo, action.Demo: textDemoShell, action.SetUp: textSetUpShell, action.Wider: "", action.Day.Go(): "", action.Help: "", action.CapacityUp: "",
+		}},
+		{"after a change", func() { s.Changes.Add(undo.Change{Name: "capacity 5 → 6"}) }, map[action.ID]string{action.Undo: "", action.Redo: textNoRedo}},
+		{"in the demo", func() { s.Demo = true }, map[action.ID]string{action.Demo: textInDemo}},
+		{"zoomed", func() { s.Zoomed = true }, map[action.ID]string{action.Wider: textNoSizes}},
+		{"read-only", func() { s.ReadOnly = true }, map[action.ID]string{action.CapacityUp: TextReadOnly, action.Help: ""}},
+		{"on a small screen", func() { s.W, s.H = 46, 12 }, map[action.ID]string{action.Day.Go(): textNoDay}},
 	} {
-		a, _ := action.Get(action.Everywhere, id)
-		if got := s.Off(a); got != want {
-			t.Errorf("%s is off: %q, want %q", id, got, want)
+		step.does()
+		for id, want := range step.off {
+			a, ok := action.Get(action.Everywhere, id)
+			if !ok {
+				a, _ = action.Get(action.Budget, id)
+			}
+			if got := s.Off(a); got != want {
+				t.Errorf("%s, %s is off: %q, want %q", step.when, id, got, want)
+			}
 		}
-	}
-	s.Changes.Add(undo.Change{Name: "capacity 5 → 6"})
-	u, _ := action.Get(action.Everywhere, action.Undo)
-	if s.Off(u) != "" {
-		t.Errorf("undo is off: %q", s.Off(u))
-	}
-	s.Demo, s.Zoomed, s.ReadOnly = true, true, true
-	for id, want := range map[action.ID]string{action.Demo: textInDemo, action.Wider: textNoSizes} {
-		a, _ := action.Get(action.Everywhere, id)
-		if got := s.Off(a); got != want {
-			t.Errorf("zoomed %s is off: %q, want %q", id, got, want)
-		}
-	}
-	up, _ := action.Get(action.Budget, action.CapacityUp)
-	if got := s.Off(up); got != TextReadOnly {
-		t.Errorf("in a read-only dashboard + is off: %q", got)
-	}
-	s.W, s.H = 46, 12
-	a, _ := action.Get(action.Everywhere, action.Day.Go())
-	if got := s.Off(a); got != textNoDay {
-		t.Errorf("on a small screen the day is off: %q", got)
 	}
 }
 
-func TestTheCaptionTellsWhatHappenedLast(t *testing.T) {
+func TestTheCaptionSaysWhatHappenedLast(t *testing.T) {
 	s := core.Snapshot{At: noon, Zone: time.UTC, Budget: busyDay().Budget}
 	ago := func(seconds int) time.Time { return noon.Add(-time.Duration(seconds) * time.Second) }
 	for _, c := range []struct {
