@@ -47,16 +47,9 @@ func TestAViewerDetachesAndTheBotRunsOn(t *testing.T) {
 		if far, named := from != "", strings.Contains(d.out.shows(), "@attic"); far != named {
 			t.Errorf("from elsewhere: %v, the host is named: %v", far, named)
 		}
-		d.types("1")
-		d.out.sees(t, "▸ 1 Ping budget")
-		d.types("+")
-		d.out.sees(t, fmt.Sprintf("capacity %d → %d", 5+i, 6+i))
-		d.types("q")
-		if err := d.ends(); err != nil {
-			t.Errorf("it ends with %v", err)
-		}
-		d.gone()
-		d.asBefore()
+		d.shows("1", "▸ 1 Ping budget")
+		d.shows("+", fmt.Sprintf("capacity %d → %d", 5+i, 6+i))
+		d.quits("q")
 	}
 	if n := h.bot.Snapshot().Budget.State.Capacity; n != 7 {
 		t.Errorf("the capacity is %d after two steps", n)
@@ -82,16 +75,10 @@ func TestAReadOnlyViewerChangesNothing(t *testing.T) {
 		o.Theme = theme
 		d := sits(t, o)
 		d.out.sees(t, "read-only")
-		d.types("1")
-		d.out.sees(t, "▸ 1 Ping budget")
-		d.types("+")
-		d.out.sees(t, "the dashboard is read-only")
-		d.types("T")
-		d.out.sees(t, "theme ")
-		d.types("q")
-		if err := d.ends(); err != nil {
-			t.Errorf("it ends with %v", err)
-		}
+		d.shows("1", "▸ 1 Ping budget")
+		d.shows("+", "the dashboard is read-only")
+		d.shows("T", "theme ")
+		d.quits("q")
 	}
 	in, out, ended := lines(t, o)
 	_, err := io.WriteString(in, "capacity 9\nmute 2h\nquit\n")
@@ -157,14 +144,10 @@ func TestPlainModeLeavesTheTerminalInItsMode(t *testing.T) {
 	o.Plain = true
 	d := sits(t, o)
 	d.out.sees(t, "pings left")
-	d.types("lixx\x7f\x7fst\r")
-	d.out.sees(t, "no routines or reminders yet")
+	d.shows("lixx\x7f\x7fst\r", "no routines or reminders yet")
 	d.asBefore()
 	d.stop() // as SIGINT does
-	if err := d.ends(); err != nil {
-		t.Errorf("it ends with %v", err)
-	}
-	d.asBefore()
+	d.quits("")
 }
 
 // T8: these bytes, typed by a viewer that may only read, ended the whole bot.
@@ -178,17 +161,11 @@ func TestBytesOfAReadOnlyViewerEndOnlyItself(t *testing.T) {
 		d := sits(t, o)
 		d.out.sees(t, "Ping budget")
 		d.types(bytes)
-		d.types("1")
-		d.out.sees(t, "▸ 1 Ping budget")
-		d.types("q")
-		if err := d.ends(); err != nil {
-			t.Errorf("after %q the viewer ends with %v", bytes, err)
-		}
+		d.shows("1", "▸ 1 Ping budget")
+		d.quits("q")
 	}
-	other.types("1")
-	other.out.sees(t, "▸ 1 Ping budget")
-	other.types("+")
-	other.out.sees(t, "capacity 5 → 6")
+	other.shows("1", "▸ 1 Ping budget")
+	other.shows("+", "capacity 5 → 6")
 }
 
 func TestViewersHaveTheirOwnSizeAndFocus(t *testing.T) {
@@ -203,8 +180,7 @@ func TestViewersHaveTheirOwnSizeAndFocus(t *testing.T) {
 	for _, d := range all {
 		d.out.sees(t, "detach")
 	}
-	all[5].types("1")
-	all[5].out.sees(t, "▸ 1 ")
+	all[5].shows("1", "▸ 1 ")
 	all[5].types("+")
 	for i, d := range all {
 		d.out.sees(t, "\n    6 ") // the scale of the budget
@@ -273,8 +249,7 @@ func TestAViewerThatReadsNothingHoldsUpNothing(t *testing.T) {
 	}()
 	d := h.attaches()
 	for _, key := range "1231" {
-		d.types(string(key))
-		d.out.sees(t, "▸ "+string(key)+" ")
+		d.shows(string(key), "▸ "+string(key)+" ")
 	}
 	h.end() // does not wait for it either
 	frozen.out.mu.Unlock()
@@ -307,22 +282,14 @@ func TestTheClientFindsABotThatHasRestarted(t *testing.T) {
 			t.Errorf("it prints in the terminal that the bot draws in: %q", said)
 		}
 	}
-	d.types("1")
-	d.out.sees(t, "▸ 1 Ping budget")
-	d.types("q")
-	if err := d.ends(); err != nil {
-		t.Errorf("it ends with %v", err)
-	}
-	d.asBefore()
+	d.shows("1", "▸ 1 Ping budget")
+	d.quits("q")
 	d = sits(t, o)
 	d.out.sees(t, "Ping budget")
 	h.end()
 	d.said.sees(t, "reconnecting in")
 	d.stop() // as SIGINT does
-	if err := d.ends(); err != nil {
-		t.Errorf("waiting, it ends with %v", err)
-	}
-	d.asBefore()
+	d.quits("")
 	if err := sits(t, o).ends(); err == nil {
 		t.Error("the client waits for a bot that never was there")
 	}
@@ -352,11 +319,7 @@ func TestAKilledBotLeavesTheTerminalAsItWas(t *testing.T) {
 	testkit.Must(t, s.Paint([]string{"Ping budget"}))
 	d.out.sees(t, "Ping budget")
 	testkit.Must(t, conn.Close())
-	if err := d.ends(); err == nil || !strings.Contains(err.Error(), "the connection is lost") {
-		t.Errorf("it ends with %v", err)
-	}
-	d.gone()
-	d.asBefore()
+	d.fails("the connection is lost")
 	closeAll(files)
 }
 
@@ -404,31 +367,24 @@ func TestTheEditorRunsInTheClient(t *testing.T) {
 	d.out.sees(t, "Sweep")
 	<-d.answered                                // what its background is, which is not for the editor
 	for i, status := range []string{"0", "3"} { // what the first one has printed is still on the screen when the second starts
-		d.types("2o")
-		d.out.sees(t, fmt.Sprintf("THE-EDITOR number %d size 40 120 of-the-client", i+1))
+		d.shows("2o", fmt.Sprintf("THE-EDITOR number %d size 40 120 of-the-client", i+1))
 		if d.modes() != d.before {
 			t.Error("the editor has the terminal in other modes")
 		}
-		d.types(status + "\r")
-		d.out.sees(t, "▸ 2 Schedule")
+		d.shows(status+"\r", "▸ 2 Schedule")
 		if got, err := os.ReadFile(seen); err != nil || string(got) != status+" "+h.dir.Path("routines/a.md")+"\n" {
 			t.Errorf("the editor was given %q, %v", got, err)
 		}
 	}
 	d.out.sees(t, "editor ended with exit status 3: check the file")
-	d.types("1")
-	d.out.sees(t, "▸ 1 Ping")
+	d.shows("1", "▸ 1 Ping")
 	if got := h.decisions(); !strings.Contains(got, "|file.opened|routines/a.md|") {
 		t.Errorf("the audit log:\n%s", got)
 	}
-	d.types("2o")
-	d.out.sees(t, "THE-EDITOR number 3")
+	d.shows("2o", "THE-EDITOR number 3")
 	h.end() // the user keeps writing
 	d.types("0\r")
-	if err := d.ends(); err == nil || !strings.Contains(err.Error(), textEnded) {
-		t.Errorf("it ends with %v", err)
-	}
-	d.asBefore()
+	d.fails(textEnded)
 }
 
 // L3, L4: what arrives at a viewer's terminal in two reads acts as what it is. The bot's reply to the first half, here a
@@ -438,8 +394,7 @@ func TestAViewersSequencesMayArriveInPieces(t *testing.T) {
 	h := open(t)
 	d := h.attaches()
 	<-d.answered // what its background is
-	d.types("5i")
-	d.out.sees(t, "enter send")
+	d.shows("5i", "enter send")
 	between := func(size int) {
 		d.out.reset()
 		d.resize(120-size%2, 40)
@@ -463,8 +418,7 @@ func TestAViewersSequencesMayArriveInPieces(t *testing.T) {
 			}
 		}
 	}
-	d.types("end")
-	d.out.sees(t, want+"end")
+	d.shows("end", want+"end")
 }
 
 // N12: a client that waits says for how long, tries again at once after r, and never waits

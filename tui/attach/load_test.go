@@ -38,8 +38,7 @@ func TestKeysAreAnsweredByABotUnderLoad(t *testing.T) {
 		}
 	})
 	for _, key := range "12341234" {
-		d.types(string(key))
-		d.out.sees(t, "▸ "+string(key)+" ")
+		d.shows(string(key), "▸ "+string(key)+" ")
 	}
 	close(stop)
 	g.Wait()

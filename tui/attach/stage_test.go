@@ -260,6 +260,34 @@ func (d *desk) types(keys string) {
 	testkit.Must(d.t, err)
 }
 
+// shows types keys and waits for a text.
+func (d *desk) shows(keys, want string) {
+	d.t.Helper()
+	d.types(keys)
+	d.out.sees(d.t, want)
+}
+
+// quits types the last keys, after which the client ends without an error and gives the terminal back.
+func (d *desk) quits(keys string) {
+	d.t.Helper()
+	d.types(keys)
+	if err := d.ends(); err != nil {
+		d.t.Errorf("it ends with %v", err)
+	}
+	d.gone()
+	d.asBefore()
+}
+
+// fails expects that the client ends with an error and gives the terminal back.
+func (d *desk) fails(want string) {
+	d.t.Helper()
+	if err := d.ends(); err == nil || !strings.Contains(err.Error(), want) {
+		d.t.Errorf("it ends with %v, not %s", err, want)
+	}
+	d.gone()
+	d.asBefore()
+}
+
 // ends waits for the end of the client.
 func (d *desk) ends() error {
 	d.t.Helper()

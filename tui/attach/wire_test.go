@@ -99,10 +99,7 @@ func TestAnotherVersionIsNamed(t *testing.T) {
 	testkit.Must(t, err)
 	_, err = io.WriteString(old, "SSH-2.0-ollim-bot\r\n")
 	testkit.Must(t, err)
-	if err := d.ends(); err == nil || !strings.Contains(err.Error(), "of an earlier version, and this program is version 1.0.0") {
-		t.Errorf("it ends with %v", err)
-	}
-	d.asBefore()
+	d.fails("of an earlier version, and this program is version 1.0.0")
 	testkit.Must(t, old.Close())
 }
 
@@ -114,10 +111,7 @@ func TestTheSocketWantsTheToken(t *testing.T) {
 		o := h.client()
 		o.Token = func() string { return word }
 		d := sits(t, o)
-		if err := d.ends(); err == nil || !strings.Contains(err.Error(), "token is wrong") {
-			t.Errorf("the token %q gives %v", word, err)
-		}
-		d.asBefore()
+		d.fails("token is wrong")
 	}
 	if strings.Contains(h.decisions(), "attached") {
 		t.Error("a stranger has attached")
@@ -132,11 +126,8 @@ func TestAViewerMoreThanTheMostIsRefused(t *testing.T) {
 		h.dial()
 	}
 	settle(t, "viewers missing", 0, func() int { return maxViewers - int(h.server.conns.Load()) })
-	if err := sits(t, h.client()).ends(); err == nil || !strings.Contains(err.Error(), "close one first") {
-		t.Errorf("one more ends with %v", err)
-	}
-	first.types("1")
-	first.out.sees(t, "▸ 1 Ping budget")
+	sits(t, h.client()).fails("close one first")
+	first.shows("1", "▸ 1 Ping budget")
 }
 
 func TestWhatADashboardCannotShowIsRefused(t *testing.T) {
@@ -148,9 +139,7 @@ func TestWhatADashboardCannotShowIsRefused(t *testing.T) {
 	} {
 		o := h.client()
 		change(&o)
-		if err := sits(t, o).ends(); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("it ends with %v, not %s", err, want)
-		}
+		sits(t, o).fails(want)
 	}
 }
 
