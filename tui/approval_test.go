@@ -38,7 +38,7 @@ func TestAToolCallIsAnsweredAsItsStoriesSay(t *testing.T) {
 		{"and one that was not answered in time", setup{}, `
 			3 (rm x is asked) ~61s (the call is settled) => denied, because you did not answer in time: Run this command? rm x`},
 		{"it is seen behind a dialog", setup{}, `5 ? (rm x is asked) => asks: Run this command? rm x`},
-		{"a late answer is told the outcome", setup{happen: happening{"it is settled unheard": func(s *stage) {
+		{"a late answer hears the outcome", setup{happen: happening{"it is settled unheard": func(s *stage) {
 			s.bot.mu.Lock()
 			s.bot.snap.Approvals = nil
 			s.bot.mu.Unlock()
@@ -58,7 +58,7 @@ func TestAToolCallIsAnsweredAsItsStoriesSay(t *testing.T) {
 
 func TestAConversationGoesAsItsStoriesSay(t *testing.T) {
 	tell(t, []story{
-		{"the reply of a command stands in the chat", setup{}, `
+		{"the reply of a command is in the chat", setup{}, `
 			5 i "/config" enter ~100ms => notice Main model  opus | Thinking    adaptive | !**Main | once: adaptive | did Say Text=/config`},
 		{"an answer counts its seconds", setup{}, `
 			(it answers) ~12s => answering 0:12 · ctrl+c interrupts

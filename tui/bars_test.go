@@ -16,7 +16,7 @@ func TestTabsAndHintsLeadOnAsTheirStoriesSay(t *testing.T) {
 	none := setup{snap: func(at time.Time) core.Snapshot { return core.Snapshot{At: at, Zone: time.UTC} }}
 	tabs := func(w int) setup { return setup{w: w, h: 24, snap: busyForks} }
 	tell(t, []story{
-		{"tabs say what goes on in panes that are not on the screen", tabs(80), `
+		{"tabs say what happens in panes that are not on the screen", tabs(80), `
 			4 => " 1 Ping budget  2 Schedule  3 Updates (2) " | "▸4 Runs " | " 5 Chat  6 Logs "
 			5 => " 4 Runs (2) " | "▸5 Chat "`},
 		{"in short where there is little room", tabs(56), `
@@ -24,7 +24,7 @@ func TestTabsAndHintsLeadOnAsTheirStoriesSay(t *testing.T) {
 			6 => " 1  2  3 (2)  4 (2)  5 " | "▸6 Logs "`},
 		{"and nothing where nothing is", setup{w: 80, h: 24, snap: none.snap}, `4 => " 1 Ping budget  2 Schedule  3 Updates "`},
 		{"a tab with a state is clicked as a whole", sized(80, 24), `<(2)> => ▸3 Updates`},
-		{"an empty pane says with which key or click to go on", none, `
+		{"an empty pane says with which key or click to continue", none, `
 			  => tab next pane   2 schedule   5 chat | !/ filter | !w wrap | !End follow
 			/ => no run yet
 			3 => tab next pane   2 schedule   5 chat

@@ -81,7 +81,7 @@ func (b *bot) grow(n int) {
 type watched struct {
 	b      *testing.B
 	keys   *io.PipeWriter
-	writes chan string // dropped when nobody reads
+	writes chan string // dropped when they are not read
 	bytes  atomic.Int64
 }
 

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"ollimbot/core/base/testkit"
+	"ollimbot/tui/tuitest"
 )
 
 // What people do in the dashboard every day takes the keys that docs/keys.md lists, from the first screen.
@@ -29,8 +30,10 @@ func TestTheTasksOfADayTakeAsManyKeysAsTheDocsSay(t *testing.T) {
 		{"see what happened while away", `A`, "▸ A "},
 	} {
 		var shown []string
-		for _, k := range inputsOf.FindAllString(task.keys, -1) {
-			shown = append(shown, "`"+strings.Trim(k, `"`)+"`")
+		for step := range tuitest.Steps(task.keys) {
+			for _, k := range step.Inputs {
+				shown = append(shown, "`"+strings.Trim(k, `"`)+"`")
+			}
 		}
 		if row := "| " + task.name + " | " + strings.Join(shown, " ") + " |"; !strings.Contains(strings.ToLower(string(data)), strings.ToLower(row)) {
 			t.Errorf("docs/keys.md does not have the row %q", row)

@@ -118,7 +118,7 @@ func TestATaskIsWrittenInItsFormAsItsStoriesSay(t *testing.T) {
 			2 n up space space down => reminder until it is done | repeats until you press Done
 			"2h30m"                   => (in 2h30)
 			enter "Look into the oven" enter => did AddTask At=` + at.Format("02 15:04:05") + ` Message=Look into the oven UntilDone=true`},
-		{"what is wrong stands below its field", setup{}, `
+		{"what is wrong is below its field", setup{}, `
 			2 n enter    => "! needed: every weekday at 9, daily 8:15, or cron" | "! needed: what the bot should do"
 			"61 9 * * *" => "! minute 61 does not exist"
 			enter        => "! minute 61 does not exist" | did nothing`},
@@ -128,7 +128,7 @@ func TestATaskIsWrittenInItsFormAsItsStoriesSay(t *testing.T) {
 			2 n "0 9" esc => Esc again discards | 0 9
 			" *"          => !Esc again discards
 			esc esc       => !A new routine or reminder`},
-		{"a refusal stands in it on a small screen, until something is typed", sized(40, 10), `
+		{"a refusal is in it on a small screen, until something is typed", sized(40, 10), `
 			2 n "0 9 * * *" <Title> tab "Ask." enter ~1m => ✗ write budget: the disk is | full; free some space and try | again | ▸ Prompt         Ask.
 			"!" => !the disk is`},
 		{"a click goes to a field and submits nothing", setup{snap: dayAhead}, `

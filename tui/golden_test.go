@@ -94,7 +94,7 @@ func fullTail(id string, from tail.Cursor) tail.Page {
 	return r.Read(from)
 }
 
-// The look itself is the subject: what stands where at each size that lays the panes out in another way, in each theme,
+// The look itself is the subject: what is where at each size that lays the panes out in another way, in each theme,
 // with the banner of a fork, and under each kind of dialog.
 func TestTheDashboardLooksAsItDid(t *testing.T) {
 	dark, light := theme.Options{Dark: true, Profile: colorprofile.TrueColor}, theme.Options{Profile: colorprofile.TrueColor}

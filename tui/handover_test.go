@@ -63,7 +63,7 @@ func TestOnlyFilesOfTheDataDirectoryAreOpened(t *testing.T) {
 	}
 }
 
-// editor writes a program that stands for an editor.
+// editor writes a program in the place of an editor.
 func editor(t *testing.T, script string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "editor")
@@ -138,7 +138,7 @@ func TestTheTerminalIsHandedOverAndTakenBackAsItsStoriesSay(t *testing.T) {
 		{"or fail", viewed(errors.New("no")), `2 (it settles) o ~1s => ` + and + ` | nano could not be opened: no`},
 		{"its process is stopped by ctrl+z", signalled, `2 (it settles) ctrl+z ~2s => ` + and + ` | 2 Schedule`},
 		{"and if it is lost meanwhile, the terminal is its shell's", signalled, `(it settles) (it will be lost) ctrl+z ~2s => wrote \x1b[?1049l | unwritten: \x1b[?1049h`},
-		{"a viewer is detached, and the bot goes on", remotely(Options{}), `
+		{"a viewer is detached, and the bot runs on", remotely(Options{}), `
 			       => @attic | q detach
 			ctrl+z => stays | there is no shell to return to
 			esc q ~2s => quits`},
@@ -171,7 +171,7 @@ func TestARemoteTerminalAsksNothingOfThisMachine(t *testing.T) {
 	env := []string{"TERM=screen-256color", "TMUX=/tmp/x,1,0", "TTY_FORCE=1"}
 	detect(Options{Output: os.Stdout, Env: env})
 	if _, err := os.Stat(asked); err != nil {
-		t.Fatalf("the test asks nobody at all: %v", err)
+		t.Fatalf("the test asks no program at all: %v", err)
 	}
 	testkit.Must(t, os.Remove(asked))
 	got := detect(Options{Output: os.Stdout, Env: env, Remote: &Remote{}})

@@ -17,7 +17,7 @@ import (
 // shown is a hint as the help line shows it: cells counted from 0.
 type shown struct {
 	keys []string // one, or two that share the place
-	at   []int    // where each stands
+	at   []int    // where each is
 	end  int      // the last cell of its words
 }
 
@@ -186,7 +186,7 @@ func TestAClickOnACostlyWordAsksFirst(t *testing.T) {
 			~1s <Sure?> => Sure?
 			<y stop it> => did nothing | ▸ y stop it
 			<y stop it> => !Sure? | did StopFork Run=f1f1f1f1`},
-		{"also where it quits, and nobody reads the release", setup{snap: busyForks, happen: happening{"it is pressed": func(s *stage) {
+		{"also where it quits, and the release is not read", setup{snap: busyForks, happen: happening{"it is pressed": func(s *stage) {
 			x, y := s.find("quit and stop them")
 			s.send(fmt.Sprintf("\x1b[<0;%d;%dM", x+1, y+1))
 		}}}, `

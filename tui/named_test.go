@@ -26,7 +26,7 @@ import (
 )
 
 // otherKeys gives every row of the table that can be changed keys that nothing
-// else on the screen is written with, and tells which names have become wrong.
+// else on the screen is written with, and says which names have become wrong.
 func otherKeys(t *testing.T) (keys action.Keys, old map[string]bool) {
 	t.Helper()
 	signs := map[string]string{}
@@ -196,7 +196,7 @@ func keyWordsIn(line string, old map[string]bool) (found []string) {
 	return found
 }
 
-// natural reports that a name is no key where it stands: an article, a number or
+// natural reports that a name is no key where it is: an article, a number or
 // its unit, a sign between numbers, a glyph.
 func natural(name, before, after string, comma bool) bool {
 	number := func(s string) bool {

@@ -41,7 +41,7 @@ func TestPagesAreOpenedReadAndLeftAsTheirStoriesSay(t *testing.T) {
 			enter               => first paste the code that the page shows
 			"ab#cd"             => !ab#cd | •••••
 			enter               => did Login; Login Code=ab#cd`},
-		{"the engine's shows what stands behind the model", setup{happen: happening{"it works": becomes(func(c *core.Snapshot) {
+		{"the engine's shows what is behind the model", setup{happen: happening{"it works": becomes(func(c *core.Snapshot) {
 			c.Engine.Version, c.Engine.Warning = "2.1.197", "this version was never tried"
 			c.Engine.Today = agent.Usage{InputTokens: 1200, OutputTokens: 34, CostUSD: 0.125}
 			c.Engine.Processes = []agent.Process{
@@ -126,7 +126,7 @@ func TestPagesAreOpenedReadAndLeftAsTheirStoriesSay(t *testing.T) {
 	}
 }
 
-// aDay is a day on which everything has happened that the top line tells.
+// aDay is a day on which everything has happened that the top line says.
 func aDay(at time.Time) core.Snapshot {
 	s := withForks(busyDay(at))
 	s.Forks = append(s.Forks, fork.View{ID: "bad00001", Title: "Rent", State: fork.Failed, Started: at.Add(-time.Hour), Ended: at.Add(-time.Minute)})
@@ -223,7 +223,7 @@ func TestPanesAndTheirBoxesStandAsTheirStoriesSay(t *testing.T) {
 		}}, `
 			(it is measured) (titles grow) => a title a title
 			(it has its width)`},
-		{"a long notice goes on below its words", setup{w: 100, h: 30, options: Options{Notice: "the disk is full; free some space and try again, or nothing that was said is kept and all of it is gone"}}, `
+		{"a long notice continues below its words", setup{w: 100, h: 30, options: Options{Notice: "the disk is full; free some space and try again, or nothing that was said is kept and all of it is gone"}}, `
 			!      => the disk is full; free | "│                   kept"
 			@40x10 => the disk is full; free some │ | "│          kept and all of it is gone "`},
 	})

@@ -63,7 +63,7 @@ func TestTheScreenFollowsTheTerminalAsItsStoriesSay(t *testing.T) {
 		{"and sixteen colours", setup{options: Options{Theme: "16"}}, `=> wrote \x1b]11;?`},
 		{"but not the light ones", setup{options: Options{Theme: "light"}}, `=> unwritten: \x1b]11;?`},
 		{"high contrast on a dark one", setup{paper: color.Black, options: Options{Theme: "contrast"}}, `=> wrote 38;2;255;224;102`},
-		{"a terminal that turned light is followed when the window comes back", setup{happen: turns}, `
+		{"a terminal that turned light is followed when the window has the focus again", setup{happen: turns}, `
 			(it turns light) {\x1b[I} ~100ms => wrote ` + lightFocus},
 		{"and at once where it says so", setup{happen: turns}, `
 			(it turns light) {\x1b[?997;2n} ~100ms => wrote ` + lightFocus + `
@@ -130,7 +130,7 @@ func TestAWhileCostsNoMoreThanItMust(t *testing.T) {
 		reads, writes span
 	}{
 		{"idle, the bot is looked at once a minute", calm, "~1s", 10 * time.Minute, nil, span{10, 10}, span{0, 10}},
-		{"while a run goes on, its seconds are counted", setup{snap: busyForks}, "~500ms", 20 * time.Second, nil, span{20, 20}, span{1, 40}},
+		{"while a run works, its seconds are counted", setup{snap: busyForks}, "~500ms", 20 * time.Second, nil, span{20, 20}, span{1, 40}},
 		{"not with NO_MOTION", setup{snap: busyForks, env: []string{"NO_MOTION=1"}}, "~61s", 58 * time.Second, nil, span{}, span{}},
 		{"not with REDUCE_MOTION", setup{snap: busyForks, env: []string{"REDUCE_MOTION=1"}}, "~61s", 58 * time.Second, nil, span{}, span{}},
 		{"not where the settings say so", setup{snap: busyForks, options: Options{Config: config(t, settings.DashboardFile, "motion: false")}}, "~61s", 58 * time.Second, nil, span{}, span{}},

@@ -24,7 +24,7 @@ func longUpdates(s *core.Snapshot) {
 func brokenFiles(s *core.Snapshot) {
 	for _, name := range []string{"a.md", "b.md", "c.md", "d.md"} {
 		s.Schedule.Problems = append(s.Schedule.Problems, routines.Problem{
-			File: "routines/" + name, Line: 3, Severity: routines.Error, Message: "a reason that takes more than one line of a pane that is as narrow as this one, and goes on",
+			File: "routines/" + name, Line: 3, Severity: routines.Error, Message: "a reason that takes more than one line of a pane that is as narrow as this one, and continues",
 		})
 	}
 }

@@ -30,6 +30,7 @@ import (
 	"ollimbot/tui/pane"
 	"ollimbot/tui/screen"
 	"ollimbot/tui/settings"
+	"ollimbot/tui/tuitest"
 	"ollimbot/tui/view"
 )
 
@@ -154,26 +155,8 @@ func fits(t *rapid.T, r *root, after any) {
 
 // press makes the message of a key by its name.
 func press(k string) tea.KeyPressMsg {
-	named := map[string]rune{
-		"enter": tea.KeyEnter, "tab": tea.KeyTab, "esc": tea.KeyEscape, "backspace": tea.KeyBackspace,
-		"up": tea.KeyUp, "down": tea.KeyDown, "left": tea.KeyLeft, "right": tea.KeyRight, "home": tea.KeyHome,
-		"end": tea.KeyEnd, "pgup": tea.KeyPgUp, "pgdown": tea.KeyPgDown, "space": tea.KeySpace, "f5": tea.KeyF5,
-	}
-	var mod tea.KeyMod
-	if rest, ok := strings.CutPrefix(k, "ctrl+"); ok {
-		k, mod = rest, tea.ModCtrl
-	}
-	if rest, ok := strings.CutPrefix(k, "shift+"); ok {
-		k, mod = rest, tea.ModShift
-	}
-	if code, ok := named[k]; ok {
-		return tea.KeyPressMsg{Code: code, Mod: mod}
-	}
-	msg := tea.KeyPressMsg{Code: []rune(k)[0], Mod: mod}
-	if mod == 0 {
-		msg.Text = k
-	}
-	return msg
+	key, _ := tuitest.Key(k)
+	return key
 }
 
 // Whatever was pressed, a few escapes lead out of it.

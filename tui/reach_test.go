@@ -289,7 +289,7 @@ func rowName(a action.Action) string {
 func TestEveryActionIsReachedByKeyByPaletteAndByMouse(t *testing.T) {
 	// What these do cannot be seen in what they leave.
 	silent := map[action.ID]string{
-		action.DayEarlier: "nothing stands there (TestEachMarkIsWalkedToSaidAndOpened)", action.DayLater: "as before", action.DayNow: "as before",
+		action.DayEarlier: "nothing is there (TestEachMarkIsWalkedToSaidAndOpened)", action.DayLater: "as before", action.DayNow: "as before",
 		action.WeekLater: "no week comes after this one (TestPagesAreOpenedReadAndLeftAsTheirStoriesSay)",
 		action.DayFirst:  "as before", action.DayLast: "as before",
 		action.Redraw: "it draws the same screen (TestTheScreenFollowsTheTerminalAsItsStoriesSay)",

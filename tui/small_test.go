@@ -33,7 +33,7 @@ func TestAStripAndTheTooSmallPageAreUsedAsTheirStoriesSay(t *testing.T) {
 			esc           => ▸4 | " 1 " | " 2 "`}})
 	}
 	for _, size := range [][2]int{{41, 40}, {200, 10}, {120, 12}, {44, 30}} {
-		tell(t, []story{{fmt.Sprint("below or beside a strip stands the focused pane: ", size), sized(size[0], size[1]), `
+		tell(t, []story{{fmt.Sprint("below or beside a strip is the focused pane: ", size), sized(size[0], size[1]), `
 			2             => ▸2 | " 6  Logs" | ▸ 2 Schedule | Move a little | ╰
 			<Move a little> => ▸ 01:13   Move a little
 			<Updates>     => ▸ 3 Updates | ▸3`}})

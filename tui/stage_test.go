@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"image/color"
 	"io"
-	"reflect"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -21,8 +21,8 @@ import (
 
 	"ollimbot/core"
 	"ollimbot/core/base/testkit"
-	"ollimbot/core/command"
 	"ollimbot/tui/settings"
+	"ollimbot/tui/tuitest"
 )
 
 // stage is a dashboard on a terminal, both real, in a bubble: the program
@@ -191,12 +191,12 @@ func (s *stage) clickOn(text string) {
 	s.click(x, y)
 }
 
-// find is the cell, counted from 0, where a text stands on the screen.
+// find is the cell, counted from 0, where a text is on the screen.
 func (s *stage) find(text string) (x, y int) {
 	s.t.Helper()
 	rows := s.rows()
 	for i := range rows {
-		y := (i + 1) % len(rows) // what the top line names too is meant where it stands
+		y := (i + 1) % len(rows) // what the top line names too is meant where it is
 		l := rows[y]
 		if before, _, found := strings.Cut(l, text); found {
 			return ansi.StringWidth(before), y
@@ -303,7 +303,7 @@ var colourSGR = regexp.MustCompile(`\x1b\[([0-9;]*;)?(3[0-8]|4[0-8]|9[0-7]|10[0-
 //	top: muted            the first line has it, or begins: with it; last: the last line
 //	once: muted           it is seen once; 4×: four times
 //	wrote \x1b[?1000h     it was written to the terminal since the last look, of several with … between them one after the other; unwritten: it was not
-//	did Say Text=hi; …    all that the bot has done so far, the last of which may go on at …; did nothing
+//	did Say Text=hi; …    all that the bot has done so far, the last of which may continue at …; did nothing
 //	quits, stays          whether the dashboard has ended
 //	unchanged             at the end of the line: the screen is as before the line, but for clocks
 //	remembers theme=dark  the dashboard's own settings have it
@@ -327,24 +327,19 @@ func tell(t *testing.T, stories []story) {
 	}
 }
 
-var inputsOf = regexp.MustCompile(`"[^"]+"|<[^<> ][^<>]*>|\([^()]+\)|\{[^ ][^{}]*\}|\S+`)
-
 // plays carries out the steps of a story.
 func (s *stage) plays(own happening, steps string) {
 	s.t.Helper()
-	for line := range strings.SplitSeq(strings.TrimSpace(steps), "\n") {
-		s.at, s.out = strings.TrimSpace(line), ""
-		inputs, texts, expects := strings.Cut(" "+s.at+" ", " => ")
-		if strings.HasSuffix(s.at, "unchanged") {
+	for step := range tuitest.Steps(steps) {
+		s.at, s.out = step.Line, ""
+		if slices.Contains(step.Texts, "unchanged") {
 			s.before = steady(s.screen())
 		}
-		for _, in := range inputsOf.FindAllString(inputs, -1) {
+		for _, in := range step.Inputs {
 			s.input(own, in)
 		}
-		for text := range strings.SplitSeq(strings.TrimSpace(texts), " | ") {
-			if expects {
-				s.expects(text)
-			}
+		for _, text := range step.Texts {
+			s.expects(text)
 		}
 	}
 }
@@ -425,7 +420,7 @@ func (s *stage) expects(text string) {
 	case "did":
 		var did []string
 		for _, c := range s.bot.done() {
-			did = append(did, wordsOf(c))
+			did = append(did, tuitest.Words(c))
 		}
 		got := cmp.Or(strings.Join(did, "; "), "nothing")
 		if want, begins := strings.CutSuffix(rest, "…"); got != want && (!begins || !strings.HasPrefix(got, want) || strings.Count(got, "; ") != strings.Count(want, "; ")) {
@@ -465,19 +460,4 @@ func (s *stage) expects(text string) {
 			s.sees(text)
 		}
 	}
-}
-
-// wordsOf names a command and what it has: SetBudget Capacity=6.
-func wordsOf(c command.Value) string {
-	v := reflect.ValueOf(c)
-	out := v.Type().Name()
-	for i := range v.NumField() {
-		f, name := v.Field(i), v.Type().Field(i).Name
-		if at, ok := f.Interface().(time.Time); ok && !at.IsZero() {
-			out += " " + name + "=" + at.UTC().Format("02 15:04:05")
-		} else if !f.IsZero() {
-			out += fmt.Sprintf(" %s=%v", name, reflect.Indirect(f))
-		}
-	}
-	return strings.ReplaceAll(out, "\n", `\n`)
 }

@@ -176,7 +176,7 @@ func TestTheDashboardIsLeftAsItsStoriesSay(t *testing.T) {
 			~2s ctrl+c => quits`},
 		{"the end of the context ends it without an error", setup{}, `
 			(the context ends) => quits | given back`},
-		{"while runs go on it asks, and staying is the default", setup{snap: busyForks}, `
+		{"while runs work it asks, and staying is the default", setup{snap: busyForks}, `
 			q       => 1 fork still running, 1 waiting | ▸ n stay
 			enter   => !still running, 1 waiting | stays
 			q ~1s y => quits`},
@@ -186,7 +186,7 @@ func TestTheDashboardIsLeftAsItsStoriesSay(t *testing.T) {
 			enter    => quits`},
 		{"on a small screen the question keeps its consequence", setup{w: 40, h: 10, snap: busyForks}, `
 			q => 1 fork still running, 1 | waiting: stopped at once | n stay | y quit and stop them`},
-		{"the question counts while it stands", setup{snap: busyForks, happen: happening{
+		{"the question counts while it is open", setup{snap: busyForks, happen: happening{
 			"one run ends": func(s *stage) { s.change(func(c *core.Snapshot) { c.Forks = c.Forks[:1] }) },
 		}}, `
 			q                  => 1 fork still running, 1 waiting

@@ -82,7 +82,7 @@ func TestTheWelcomeIsUsedAsItsStoriesSay(t *testing.T) {
 		{"on a small screen, too", Options{}, `
 			@80x24 s => Starter routines | Morning plan | Weekly review | Good night | install them | not now
 			~1s y    => did AddStarters`, ""},
-		{"the notice of a first start stands in it and not over it", Options{Notice: "no model: a script plays it"}, `
+		{"the notice of a first start is in it and not over it", Options{Notice: "no model: a script plays it"}, `
 			@80x24 => once: no model: a script plays it
 			esc    => !no model
 			!      => warning | no model: a script plays it`, ""},
@@ -100,7 +100,7 @@ func TestTheWelcomeIsUsedAsItsStoriesSay(t *testing.T) {
 	}
 }
 
-// N4 and N5: the welcome begins with what to do first, and comes back until it was dismissed.
+// N4 and N5: the welcome begins with what to do first, and opens again until it was dismissed.
 func TestTheWelcomeOpensAtEachStartUntilItWasDismissed(t *testing.T) {
 	on, _ := welcomed(t, Options{})
 	tell(t, []story{

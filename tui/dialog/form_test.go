@@ -34,7 +34,7 @@ func TestATaskIsEditedAsItsStoriesSay(t *testing.T) {
 		{"only what was changed is written", nil, `
 			edit ctrl+u "every weekday at 10" tab ctrl+u tab ctrl+u "Make coffee." tab tab tab => ▸ More options… | hints: enter open, tab next field, ctrl+s save the file, esc leave
 			enter => ▸ Runs
-			<May use> "Bash(git log, x); Read(**.md)" ctrl+s => gives sends EditTask ID=aaaa0001 Version=v1 Edit={Set=[{Key=cron Value=0 10 * * 1-5}, {Key=description}, {Key=allowed-tools Value=[Bash(git log, x), Read(**.md)]}] Body=Make coffee.}`, nil},
+			<May use> "Bash(git log, x); Read(**.md)" ctrl+s => gives sends EditTask ID=aaaa0001 Version=v1 Edit={Set=[{Key=cron Value=0 10 * * 1-5} {Key=description} {Key=allowed-tools Value=[Bash(git log, x) Read(**.md)]}] Body=Make coffee.}`, nil},
 		{"a wrong field is refused beside it", nil, `edit ctrl+u "61 * * * *" enter => minute 61 does not exist | gives nothing`, nil},
 		{"a file that was changed under the form shows both and asks", nil, `
 			@78x40 edit ctrl+u "0 10 * * *" enter => gives sends EditTask ID=aaaa0001 Version=v1 Edit={Set=[{Key=cron Value=0 10 * * *}]}

@@ -106,7 +106,7 @@ func TestACutSequenceActsAsTheWholeOneOrNotAtAll(t *testing.T) {
 	}
 }
 
-// actsAsEsc reports whether a sequence that was cut right after ESC acted as that key. Two keys in which ESC stands for
+// actsAsEsc reports whether a sequence that was cut right after ESC acted as that key. Two keys in which ESC means
 // alt then are esc and the other key.
 func actsAsEsc(sequence string, cut int, did, whole []string) bool {
 	if sequence[:cut] == "\x1b" {

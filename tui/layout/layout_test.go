@@ -13,7 +13,7 @@ import (
 )
 
 // picture draws a plan: the inside of a box is filled with its pane's number,
-// borders are #, and what belongs to nobody is a dot. It is scaled down so
+// borders are #, and what belongs to no pane is a dot. It is scaled down so
 // that a test shows it whole.
 func picture(in Input, sx, sy int) string {
 	p := Divide(in)

@@ -180,7 +180,7 @@ func TestToolCallsAreAnsweredAsTheirStoriesSay(t *testing.T) {
 			@80x14          => The conversation asks: Keep going past the cap today? $2.00 of $2.00. | y allow | n deny | !run | !always
 			approval.always => nothing | says
 			approval.read   => reads Keep going past the cap today?⏎⏎$2.00 of $2.00.⏎`, nil},
-		{"what would be written stands behind its file and is read in full", "chat", passwd, `
+		{"what would be written is behind its file and is read in full", "chat", passwd, `
 			@80x14 => The main session asks: Write the file /etc/passwd? | user0:x:0:0::/home/user0:/bin/sh ⏎ | p read all | y allow
 			approval.read      => does | reads ⏎user0:x:0:0::/home/user0:/bin/sh⏎user1: | reads ⏎user39:x:39:39::/home/user39:/bin/sh⏎ | reads y allows it and n denies it
 			~1s approval.allow => does Answer ID=w1 Verdict=allowed`, nil},
@@ -274,10 +274,10 @@ func TestMessagesAreWrittenAsTheirStoriesSay(t *testing.T) {
 			@80x14 chat.reply  => reply to bot: I move the review to
 			backspace          => !reply to
 			escape chat.reply (the message goes) => !reply to`, map[string]change{"the message goes": func(c *core.Snapshot) { c.Chat = c.Chat[:2] }}},
-		{"a long paste stands as one word", "chat", nil, `
+		{"a long paste is one word", "chat", nil, `
 			@80x14 chat.write "look: " {` + strings.Repeat(`a line of a log\n`, 1204) + `} " please" => ▸ look: [pasted 1,204 lines] please
 			enter => does Say Text=look: ` + strings.Repeat(`a line of a log\n`, 1203) + `a line of a log please | !pasted`, nil},
-		{"pastes of one size are told apart and deleted as a whole", "chat", nil, `
+		{"pastes of one size are distinguished and deleted as a whole", "chat", nil, `
 			@80x14 chat.write {` + strings.Repeat(`a\n`, 20) + `} {` + strings.Repeat(`b\n`, 20) + `} => [pasted 20 lines][pasted 20 lines, 2]
 			backspace => [pasted 20 lines] | !, 2
 			enter     => does Say Text=` + strings.Repeat(`a\n`, 19) + `a`, nil},
@@ -287,13 +287,13 @@ func TestMessagesAreWrittenAsTheirStoriesSay(t *testing.T) {
 			backspace               => !/compact`, nil},
 		{"the only command is written with room for what it takes", "chat", nil, `
 			chat.write "/per" tab "default" enter => does Say Text=/permissions default`, nil},
-		{"a paste unfolds where it stands, with the caret behind it", "chat", nil, `
+		{"a paste unfolds in its place, with the caret behind it", "chat", nil, `
 			@80x40 chat.write "see " {` + strings.Repeat(`a line\n`, 11) + `the last} => see [pasted 12 lines] | hints: ctrl+o show the paste
 			ctrl+o   => nothing | a line | the last | !pasted | !hints: ctrl+o
 			" words" enter => does Say Text=see ` + strings.Repeat(`a line\n`, 11) + `the last words`, nil},
 		{"where nothing was pasted the key does nothing", "chat", nil, `
 			chat.write "words" ctrl+o => nothing | ▸ words | !hints: ctrl+o`, nil},
-		{"a button is pressed where it stands", "chat", buttons("act:agent:1", "act:agent:2"), `
+		{"a button is pressed in its place", "chat", buttons("act:agent:1", "act:agent:2"), `
 			@80x14 <Other>  => does Click Message=4 ID=act:agent:2
 			<<Other>        => nothing
 			blur <Other>    => does Click Message=4 ID=act:agent:2

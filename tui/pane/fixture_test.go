@@ -40,6 +40,7 @@ import (
 	updatespane "ollimbot/tui/pane/updates"
 	weekpage "ollimbot/tui/pane/week"
 	"ollimbot/tui/theme"
+	"ollimbot/tui/tuitest"
 	"ollimbot/tui/widget"
 )
 
@@ -419,22 +420,16 @@ func (s *stage) screen(w, h int) string { return strings.Join(drawn(s, s.c, w, h
 // keys types into a pane that captures: names of keys, or text.
 func (s *stage) keys(t *testing.T, keys ...string) pane.Answer {
 	t.Helper()
-	named := map[string]tea.KeyPressMsg{
-		"enter": {Code: tea.KeyEnter}, "esc": {Code: tea.KeyEscape}, "alt+enter": {Code: tea.KeyEnter, Mod: tea.ModAlt}, "ctrl+j": {Code: 'j', Mod: tea.ModCtrl},
-		"backspace": {Code: tea.KeyBackspace},
-	}
 	var a pane.Answer
 	for _, k := range keys {
 		if !s.Capture() {
 			t.Fatalf("%q is typed, but the pane takes no text", k)
 		}
-		if msg, ok := named[k]; ok {
-			a = s.Type(s.c, msg)
+		if key, named := tuitest.Key(k); named {
+			a = s.Type(s.c, key)
 			continue
 		}
-		for _, r := range k {
-			a = s.Type(s.c, tea.KeyPressMsg{Code: r, Text: string(r)})
-		}
+		tuitest.Type(k, func(key tea.KeyPressMsg) { a = s.Type(s.c, key) })
 	}
 	return a
 }
@@ -449,10 +444,10 @@ func has(t *testing.T, screen string, words ...string) {
 	}
 }
 
-// lacks reports what stands on a screen and must not, and what that means.
+// lacks reports what is on a screen and must not be, and what that means.
 func lacks(t *testing.T, fault, screen, word string) {
 	t.Helper()
 	if strings.Contains(screen, word) {
-		t.Errorf("%s: %q stands in\n%s", fault, word, screen)
+		t.Errorf("%s: %q is in\n%s", fault, word, screen)
 	}
 }

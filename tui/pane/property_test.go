@@ -249,7 +249,7 @@ func TestKeptDrawingsAreNeverStale(t *testing.T) {
 		for range rapid.IntRange(1, 8).Draw(t, "steps") {
 			use(t, p, action.Pane(name), &c)
 			kept := strings.Join(drawn(p, c, 60, 10, true), "\n")
-			c.Theme = plainTheme() // another pointer: everything is drawn anew
+			c.Theme = plainTheme() // another pointer: everything is drawn again
 			if fresh := strings.Join(drawn(p, c, 60, 10, true), "\n"); fresh != kept {
 				t.Fatalf("kept:\n%s\nfresh:\n%s", kept, fresh)
 			}
@@ -257,7 +257,7 @@ func TestKeptDrawingsAreNeverStale(t *testing.T) {
 	})
 }
 
-// The clock of twelve hours is that of every pane, and no other stands beside it.
+// The clock of twelve hours is that of every pane, and no other is beside it.
 func TestEveryPaneHasTheClockThatWasChosen(t *testing.T) {
 	// What the bot and the user have said, and what a setting takes, stays as it is.
 	said := strings.NewReplacer("at 14:01", "", "15:00", "", "16:45", "", "17:00", "", "22:00", "")

@@ -203,7 +203,7 @@ func TestRunsAreWatchedAsTheirStoriesSay(t *testing.T) {
 			ended.State, ended.Ended = fork.Done, noon
 			c.Forks = append(slices.Clone(c.Forks[1:]), ended)
 		}}},
-		{"the tail goes on to a run that lives", "forks", nil, `
+		{"the tail moves on to a run that lives", "forks", nil, `
 			(it ended 3 s ago)     => tail: Email sweep
 			(it ended a minute ago) => tail: Move a little`, map[string]change{
 			"it ended 3 s ago":      first(func(v *fork.View) { v.State, v.Ended = fork.Done, noon.Add(-3*time.Second) }),
@@ -222,7 +222,7 @@ func TestRunsAreWatchedAsTheirStoriesSay(t *testing.T) {
 			forks.tail tail.filter "ping" enter
 			(a run starts) => tail: Email sweep
 			view.back view.back (another run starts) => tail: Run aaaaaaaa`, nil},
-		{"a selection that nobody moves for a minute follows the newest", "forks", nil, `
+		{"a selection that is not moved for a minute follows the newest", "forks", nil, `
 			@80x18 tail.follow            => tail: Check the rent
 			(59 s go by)                  => tail: Check the rent
 			forks.up forks.down (59 s go by) => tail: Check the rent
@@ -371,12 +371,12 @@ func TestTailsAreSearchedAndFilteredAsTheirStoriesSay(t *testing.T) {
 	})
 }
 
-// left are an update whose run is known and one that nobody is known to have left.
+// left are an update whose run is known and one whose run is not known.
 func left(text string) change {
 	return func(c *core.Snapshot) {
 		c.Updates = []updates.Update{
 			{Key: "x", At: noon.Add(-7 * time.Minute), Message: text, Source: updates.Source{Run: "44444444", From: "Medication"}},
-			{Key: "y", At: noon.Add(-5 * time.Hour), Message: "From nobody."},
+			{Key: "y", At: noon.Add(-5 * time.Hour), Message: "From somewhere."},
 		}
 	}
 }
@@ -425,7 +425,7 @@ func TestUpdatesAreReadAsTheirStoriesSay(t *testing.T) {
 	}
 	s := open("updates")
 	if screen := s.screen(80, 12); strings.Index(screen, "Email triage") > strings.Index(screen, "Medication") {
-		t.Error("the newest does not stand on top")
+		t.Error("the newest is not on top")
 	}
 }
 
@@ -678,7 +678,7 @@ func TestTheFiguresOfRunsStandBelowEachOther(t *testing.T) {
 	has(t, s.screen(130, 18), " 2       1        ·      ·       ·      ·    2:00", " 1       1        ·     12    7.8k   0.01   59:00")
 }
 
-// Poster, deliverable 4, and 10: a run that starts stands out for a moment, and rows fade with age.
+// Poster, deliverable 4, and 10: a run that starts is prominent for a moment, and rows fade with age.
 func TestTheTitleOfARunFadesWithItsAge(t *testing.T) {
 	s := open("forks")
 	s.c.Theme = theme.New(theme.Options{Dark: true, Profile: colorprofile.TrueColor})

@@ -147,11 +147,11 @@ func TestTheScheduleIsUsedAsItsStoriesSay(t *testing.T) {
 			(it is not) schedule.view => !is listed`, map[string]change{
 			"it is whole": func(c *core.Snapshot) { c.Schedule.DayUntil = c.At.Add(24 * time.Hour) }, "it is not": crowded,
 		}},
-		{"what is paused goes on, and a hold answers with its command", "schedule", nil, `
+		{"what is paused continues, and a hold answers with its command", "schedule", nil, `
 			schedule.view [plants] schedule.pause => does Pause ID=5a5a5a5a
 			[medication] schedule.pause           => does Pause ID=9a8b7c6d Paused=true
 			schedule.snooze => opens Snooze Medication until | form: active until Tue 09:00
-			>enter          => sends Snooze ID=9a8b7c6d Until=` + noon.Add(30*time.Minute).String() + `
+			>enter          => sends Snooze ID=9a8b7c6d Until=` + noon.Add(30*time.Minute).Format("02 15:04:05") + `
 			schedule.open   => edits routines/medication.md:0:0`, nil},
 		{"what waits is shown with its reason and let go by a key", "schedule", awaited, `
 			@160x20 => needs your approval | may use Bash
@@ -173,7 +173,7 @@ func TestTheScheduleIsUsedAsItsStoriesSay(t *testing.T) {
 			@28x6   => "14:30–16 "
 			(twelve hours) @80x12 => 2:30pm–4:00pm
 			@40x8   => "2:30–4pm "`, map[string]change{"twelve hours": func(c *core.Snapshot) { c.TwelveHours = true }}},
-		{"a window within the hour stands there as a range", "schedule", func(c *core.Snapshot) {
+		{"a window within the hour is a range", "schedule", func(c *core.Snapshot) {
 			e := schedule.Entry{ID: "ww", Description: "Water", FireTime: noon.Add(4 * time.Minute), Until: noon.Add(64 * time.Minute), Kind: routines.KindRoutine}
 			c.Schedule.Entries, c.Schedule.Day = []schedule.Entry{e}, []schedule.Entry{e}
 		}, `@60x30 => 14:06–15:06   Water`, nil},
@@ -217,14 +217,14 @@ func TestTheScheduleIsUsedAsItsStoriesSay(t *testing.T) {
 			"none": func(c *core.Snapshot) { c.Day = nil },
 		}},
 		{"what has run hours ago is in the list of runs, and not here too", "schedule", halfADay, `@44x30 => !Breakfast | Morning walk`, nil},
-		{"what has waited since an earlier day stands under that day", "schedule", halfADay, `
+		{"what has waited since an earlier day is under that day", "schedule", halfADay, `
 			@60x40 (others wait) schedule.top => in order: ─ yesterday, 15:02   Bins, 16:02 ! The library book, ─ today, 13:02   Stretch, files to fix, ─ today, 13:02 ! The keys, ─ now`, map[string]change{"others wait": func(c *core.Snapshot) {
 			c.Schedule.Missed = append(c.Schedule.Missed, schedule.Entry{ID: "ee", Description: "Bins", FireTime: noon.Add(-23 * time.Hour), Tag: "missed"})
 			c.Schedule.Tasks = append(slices.Clone(c.Schedule.Tasks),
 				schedule.TaskView{ID: "ff", Title: "The library book", Kind: routines.KindReminder, Next: noon.Add(-22 * time.Hour), Waits: "it may use Bash"},
 				schedule.TaskView{ID: "f1", Title: "The keys", Kind: routines.KindReminder, Next: noon.Add(-time.Hour), Waits: "it may use Bash"})
 		}}},
-		{"now stands a third from the top until one scrolls", "schedule", func(c *core.Snapshot) { halfADay(c); c.Schedule.Problems = nil }, `
+		{"now is a third from the top until one scrolls", "schedule", func(c *core.Snapshot) { halfADay(c); c.Schedule.Problems = nil }, `
 			@44x15              => 4: now 14:02 | 14: :
 			(time goes by)      => ▸ 14:05
 			(it is as before) schedule.top => 0: today | 2: Morning walk | 9: now 14:02

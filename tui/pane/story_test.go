@@ -1,9 +1,7 @@
 package pane_test
 
 import (
-	"cmp"
 	"fmt"
-	"reflect"
 	"regexp"
 	"strconv"
 	"strings"
@@ -16,9 +14,9 @@ import (
 
 	"ollimbot/core"
 	"ollimbot/core/base/testkit"
-	"ollimbot/core/command"
 	"ollimbot/tui/action"
 	"ollimbot/tui/pane"
+	"ollimbot/tui/tuitest"
 )
 
 // A story is a row of a table: a pane in a state, and its steps, a line each: what is done => what is seen and answered then.
@@ -27,7 +25,7 @@ import (
 //	schedule.down tail.find   actions by their IDs
 //	"words" enter ctrl+o      what is typed into a pane that takes text
 //	{two\nlines}              what is pasted
-//	>down >"9:00" >enter      what is typed into the dialog that the pane has opened
+//	>down >"9:00" >enter      what is typed into the dialog that the pane has opened; >{pasted}; >load reads what it wants
 //	[is:error]                the first row of the schedule that a filter leaves is selected
 //	(a run starts)            a change of the snapshot, of the row or of happenings
 //	esc                       leaves a filter, a search, a tail
@@ -94,38 +92,34 @@ type player struct {
 	at     string          // the step
 	answer pane.Answer
 	dialog pane.Dialog
+	opened pane.Answer // which has opened it
 }
 
-var (
-	inputsOf = regexp.MustCompile(`>?"[^"]+"|<[^<>]*<?[^<>]+>|\([^()]+\)|\[[^]]+\]|\{[^{}]+\}|\S+`)
-	actionID = regexp.MustCompile(`^[a-z]+\.[a-z-]+[0-9]?$`)
-	keyNames = map[string]tea.KeyPressMsg{
-		"enter": {Code: tea.KeyEnter}, "escape": {Code: tea.KeyEscape}, "tab": {Code: tea.KeyTab}, "up": {Code: tea.KeyUp}, "down": {Code: tea.KeyDown}, "right": {Code: tea.KeyRight},
-		"backspace": {Code: tea.KeyBackspace}, "alt+enter": {Code: tea.KeyEnter, Mod: tea.ModAlt}, "ctrl+j": {Code: 'j', Mod: tea.ModCtrl}, "ctrl+o": {Code: 'o', Mod: tea.ModCtrl},
-	}
-)
+var actionID = regexp.MustCompile(`^[a-z]+\.[a-z-]+[0-9]?$`)
+
+// keyOf is a key by its name: esc is what ends a pane's filter, and escape the key.
+func keyOf(name string) (tea.KeyPressMsg, bool) {
+	return tuitest.Key(map[bool]string{true: "esc", false: name}[name == "escape"])
+}
 
 func (p *player) plays(steps string) {
 	p.t.Helper()
 	p.screen(p.w, p.h)
-	for line := range strings.SplitSeq(strings.TrimSpace(steps), "\n") {
-		p.at = strings.TrimSpace(line)
-		inputs, texts, expects := strings.Cut(" "+p.at+" ", " => ")
-		for _, in := range inputsOf.FindAllString(inputs, -1) {
+	for s := range tuitest.Steps(steps) {
+		p.at = s.Line
+		for _, in := range s.Inputs {
 			p.input(in)
 		}
 		screen := p.screen(p.w, p.h)
-		for text := range strings.SplitSeq(strings.TrimSpace(texts), " | ") {
-			if expects {
-				p.expects(screen, text)
-			}
+		for _, text := range s.Texts {
+			p.expects(screen, text)
 		}
 	}
 }
 
 func (p *player) input(in string) {
 	p.t.Helper()
-	key, isKey := keyNames[strings.TrimPrefix(in, ">")]
+	key, isKey := keyOf(strings.TrimPrefix(in, ">"))
 	inner := strings.Trim(in, `>"()[]`)
 	switch happens := p.own[inner]; {
 	case in == "esc":
@@ -149,13 +143,18 @@ func (p *player) input(in string) {
 		if p.dialog == nil {
 			p.t.Fatalf("%s: no dialog is open: %#v", p.at, p.answer)
 		}
-		if isKey {
+		switch {
+		case isKey:
 			p.answers(p.dialog.Update(p.c, key))
 			return
+		case in == ">load":
+			p.answers(p.opened.Load(p.t.Context(), servers{})(p.c))
+			return
+		case in[1] == '{':
+			p.answers(p.dialog.Update(p.c, tea.PasteMsg{Content: in[2 : len(in)-1]}))
+			return
 		}
-		for _, r := range inner {
-			p.answers(p.dialog.Update(p.c, tea.KeyPressMsg{Code: r, Text: string(r)}))
-		}
+		tuitest.Type(inner, func(key tea.KeyPressMsg) { p.answers(p.dialog.Update(p.c, key)) })
 	case actionID.MatchString(in):
 		p.answers(p.do(action.ID(in)))
 	case isKey:
@@ -188,7 +187,7 @@ func (p *player) input(in string) {
 	}
 }
 
-// click presses the first place where a text stands, or where its row begins.
+// click presses the first place where a text is, or where its row begins.
 func (p *player) click(text string, beside bool) {
 	p.t.Helper()
 	for _, row := range p.Draw(p.c, p.w, p.h, !p.blur) {
@@ -232,7 +231,7 @@ func (p *player) screen(w, h int) string {
 func (p *player) answers(a pane.Answer) {
 	p.answer = a
 	if a.Open != nil {
-		p.dialog = a.Open
+		p.dialog, p.opened = a.Open, a
 	}
 }
 
@@ -248,12 +247,12 @@ func (p *player) expects(screen, text string) {
 	a := p.answer
 	switch kind {
 	case "does":
-		if wordsOf(a.Do) != rest {
-			fails(wordsOf(a.Do))
+		if tuitest.Words(a.Do) != rest {
+			fails(tuitest.Words(a.Do))
 		}
 	case "sends":
-		if wordsOf(a.Send) != rest {
-			fails(wordsOf(a.Send))
+		if tuitest.Words(a.Send) != rest {
+			fails(tuitest.Words(a.Send))
 		}
 	case "nothing":
 		if a.Do != nil || a.Ask != nil || a.Open != nil || a.Edit != nil || a.Send != nil {
@@ -265,7 +264,7 @@ func (p *player) expects(screen, text string) {
 		if a.Ask == nil {
 			fails("no question")
 		} else {
-			hasIt(strings.Join([]string{a.Ask.Text, a.Ask.Yes, a.Ask.No, wordsOf(a.Ask.Do)}, " / "), rest)
+			hasIt(strings.Join([]string{a.Ask.Text, a.Ask.Yes, a.Ask.No, tuitest.Words(a.Ask.Do)}, " / "), rest)
 		}
 	case "opens":
 		if a.Open == nil {
@@ -311,7 +310,7 @@ func (p *player) expects(screen, text string) {
 			fails(n)
 		}
 	case "wants":
-		if got := wordsOf(p.Pane.(pane.Loader).Wants(p.c).Do); got != rest {
+		if got := tuitest.Words(p.Pane.(pane.Loader).Wants(p.c).Do); got != rest {
 			fails(got)
 		}
 	case "copied:":
@@ -370,21 +369,6 @@ func (p *player) expects(screen, text string) {
 			p.t.Errorf("%s: %q is seen: %t\n%s", p.at, text, !gone, screen)
 		}
 	}
-}
-
-// wordsOf names a command and what it has: SetBudget Capacity=6.
-func wordsOf(c command.Value) string {
-	if c == nil {
-		return ""
-	}
-	v := reflect.ValueOf(c)
-	out := v.Type().Name()
-	for i := range v.NumField() {
-		if f := v.Field(i); !f.IsZero() {
-			out += fmt.Sprintf(" %s=%v", v.Type().Field(i).Name, reflect.Indirect(f))
-		}
-	}
-	return strings.ReplaceAll(cmp.Or(out, "a command"), "\n", `\n`)
 }
 
 // happenings are changes that stories of more than one table need.

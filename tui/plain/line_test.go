@@ -33,10 +33,10 @@ func TestTheShellGetsTheAnswersOfPlainMode(t *testing.T) {
 			{line: "file medic", failed: "\"medic\" matches 2 tasks\n2 tasks:\nbbbb2222, Medication, routine, was due Friday 31 December 1999 23:00\ncccc3333, Medication refill, reminder"},
 			{line: "task", failed: "task takes TASK", misread: true},
 			{line: "engine of my car", failed: "engine takes nothing after it", misread: true},
-			{line: "capacity 6", want: "capacity 5 to 6\n", undo: command.RestoreBudget{Capacity: 5}, does: "SetBudget{Capacity=6}"},
-			{line: "say hello", want: "sent\n", does: `Say{Text="hello"}`},
+			{line: "capacity 6", want: "capacity 5 to 6\n", undo: command.RestoreBudget{Capacity: 5}, does: "SetBudget Capacity=6"},
+			{line: "say hello", want: "sent\n", does: "Say Text=hello"},
 			{line: "again x", failed: textNoRuns, misread: true},
-			{line: "settings daily limit 1", failed: "two runs would wait. Type yes to set it, anything else to leave it unchanged\n\nThis asks first", does: `SetConfig{Key="daily_cap" Value="1"}`},
+			{line: "settings daily limit 1", failed: "two runs would wait. Type yes to set it, anything else to leave it unchanged\n\nThis asks first", does: "SetConfig Key=daily_cap Value=1"},
 		} {
 			b := newBot()
 			b.world.Schedule.Tasks[1].Next = time.Now().Add(-time.Hour)

@@ -221,7 +221,7 @@ func TestEveryCommandIsInHelpAndDoesSomething(t *testing.T) {
 	all := help("all") + "\n"
 	for _, c := range command.List(command.InPlain) {
 		if n := strings.Count(all, "\n"+shortText(c)+"\n"); n != 1 {
-			t.Errorf("help tells %s %d times", c.Name, n)
+			t.Errorf("help has %s %d times", c.Name, n)
 		}
 		shell := c.In&command.InShell != 0
 		if handlers[c.Name] == nil && c.Make == nil && !shell {
@@ -269,7 +269,7 @@ func TestASentenceThatBeginsLikeACommandIsForTheAgent(t *testing.T) {
 	}
 	sends := func(s *stage, line, typed string) {
 		one(t, s.types(typed), "sent")
-		if did := s.bot.takes(); !slices.Contains(did, "Say{Text="+strconv.Quote(strings.TrimPrefix(line, "/"))+"}") {
+		if did := s.bot.takes(); !slices.Contains(did, "Say Text="+strings.TrimPrefix(line, "/")) {
 			t.Errorf("%s: did %v", line, did)
 		}
 	}

@@ -25,6 +25,7 @@ import (
 	"ollimbot/routines"
 	"ollimbot/routines/schedule"
 	"ollimbot/tui/pane"
+	"ollimbot/tui/tuitest"
 )
 
 // world is what stories change: the snapshot, and what the bot answers.
@@ -44,7 +45,7 @@ type world struct {
 
 // bot is a small core.
 type bot struct {
-	pane.Reader // nil: nobody asks for the rest
+	pane.Reader // nil: the rest is not asked for
 	mu          sync.Mutex
 	world       world
 	changed     chan struct{}
@@ -139,7 +140,7 @@ func (b *bot) Away(context.Context) (absence.Report, error) { return b.now().Abs
 func (b *bot) Do(_ context.Context, c command.Value) (command.Outcome, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.did = append(b.did, wordsOf(c))
+	b.did = append(b.did, tuitest.Words(c))
 	if b.world.Refusal != "" {
 		return command.Outcome{}, errors.New(b.world.Refusal)
 	}

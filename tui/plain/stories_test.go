@@ -18,7 +18,6 @@ import (
 	"ollimbot/core/base/goldentest"
 	"ollimbot/core/base/tail"
 	"ollimbot/core/base/testkit"
-	"ollimbot/core/command"
 )
 
 // Each file of testdata/stories has several stories. A line with a sign in front is what happens. Behind "=>" or below it are all lines that are
@@ -27,12 +26,12 @@ import (
 //	! read-only       plain mode starts; also: piped, notice: ONE ⏎ TWO, clock 12
 //	> list            somebody types it, in quotes where blanks at its ends count
 //	* Busy: true      the bot changes, as in a literal of the type world; +Chat adds to a list, 0: is an element of one, times are from now
-//	- Busy: true      the same, and nobody listens yet
+//	- Busy: true      the same, and it is not heard yet
 //	@ f1 text: words  a tail has a line more
 //	~ 10m             time passes
 //	. the input ends  or: the answer comes
 //
-// 3×(a#) stands for a1a2a3. Seconds are not compared.
+// 3×(a#) means a1a2a3. Seconds are not compared.
 func TestPlainModeDoesWhatItsStoriesSay(t *testing.T) {
 	files, err := filepath.Glob("testdata/stories/*.txt")
 	testkit.Must(t, err)
@@ -234,28 +233,4 @@ func (n *teller) word(v reflect.Value, word string) {
 		testkit.Must(n.t, err)
 		v.Set(reflect.ValueOf(number).Convert(v.Type()))
 	}
-}
-
-// wordsOf names a command and what it has: SetBudget{Capacity=6}.
-func wordsOf(c command.Value) string {
-	v := reflect.ValueOf(c)
-	return v.Type().Name() + wordsIn(v)
-}
-
-func wordsIn(v reflect.Value) string {
-	switch v = reflect.Indirect(v); {
-	case v.Kind() == reflect.String:
-		return strconv.Quote(v.String())
-	case v.Type() == reflect.TypeFor[time.Time]():
-		return v.Interface().(time.Time).Format(" Mon 15:04")[1:]
-	case v.Kind() == reflect.Struct:
-		var fields []string
-		for i := range v.NumField() {
-			if !v.Field(i).IsZero() {
-				fields = append(fields, v.Type().Field(i).Name+"="+wordsIn(v.Field(i)))
-			}
-		}
-		return "{" + strings.Join(fields, " ") + "}"
-	}
-	return fmt.Sprint(v)
 }

@@ -23,7 +23,7 @@ func (f frozen) Write(p []byte) (int, error) {
 	return 0, io.ErrClosedPipe
 }
 
-// S28: a write that nobody read kept the whole program from ending.
+// S28: a write that was not read kept the whole program from ending.
 func TestAnUnreadTerminalIsWaitedForUntilTheEndAndNoLonger(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, end := context.WithCancel(t.Context())

@@ -42,7 +42,7 @@ func Steps(story string) iter.Seq[Step] {
 var codes = map[string]rune{
 	"enter": tea.KeyEnter, "esc": tea.KeyEscape, "tab": tea.KeyTab, "backspace": tea.KeyBackspace, "delete": tea.KeyDelete, "space": tea.KeySpace,
 	"up": tea.KeyUp, "down": tea.KeyDown, "left": tea.KeyLeft, "right": tea.KeyRight,
-	"pgup": tea.KeyPgUp, "pgdown": tea.KeyPgDown, "home": tea.KeyHome, "end": tea.KeyEnd,
+	"pgup": tea.KeyPgUp, "pgdown": tea.KeyPgDown, "home": tea.KeyHome, "end": tea.KeyEnd, "f5": tea.KeyF5,
 }
 
 // Key is a key by its name, as "ctrl+p", "pgdown" or "x". named is false for a letter that is typed.
@@ -105,7 +105,7 @@ func value(v reflect.Value) string {
 		for i := range all {
 			all[i] = value(v.Index(i))
 		}
-		return "[" + strings.Join(all, ", ") + "]"
+		return "[" + strings.Join(all, " ") + "]"
 	}
 	return fmt.Sprint(v)
 }

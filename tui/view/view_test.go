@@ -208,7 +208,7 @@ func TestATabIsFoundUnderItsLabel(t *testing.T) {
 	}
 }
 
-// on is what a click means where a text stands on the screen, and its cell.
+// on is what a click means where a text is on the screen, and its cell.
 func on(t *testing.T, s *State, text string) (means Target, x, y int) {
 	t.Helper()
 	for y, row := range Frame(s) {

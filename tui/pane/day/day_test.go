@@ -312,16 +312,16 @@ func TestTheNumberAtNowIsInverseForAMomentAfterAPing(t *testing.T) {
 	s := aDay()
 	s.Budget.Pings = []budget.Ping{{At: noon, Title: "Tea", Left: &left}}
 	for _, c := range []struct {
-		after  time.Duration
-		still  bool
-		stands bool
+		after time.Duration
+		still bool
+		seen  bool
 	}{{0, false, true}, {2 * time.Second, false, true}, {3 * time.Second, false, false}, {0, true, false}} {
 		later := *s
 		later.At = noon.Add(c.after)
 		p, at := &Pane{}, plain(&later)
 		at.Theme, at.Still = theme.New(theme.Options{NoColor: true}), c.still
 		p.Sync(at)
-		if got := strings.Contains(strings.Join(rows(p, at, 118, 7, false), ""), at.Theme.Paint(theme.Here, " 1.5 ")); got != c.stands {
+		if got := strings.Contains(strings.Join(rows(p, at, 118, 7, false), ""), at.Theme.Paint(theme.Here, " 1.5 ")); got != c.seen {
 			t.Errorf("after %s, still %t: inverse %t", c.after, c.still, got)
 		}
 	}

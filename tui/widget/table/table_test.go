@@ -70,7 +70,7 @@ func drawn[T any](t *Table[T], w, h int) []string {
 
 func types(b *Table[fruit], s string) { tuitest.Type(s, func(key tea.KeyPressMsg) { b.Type(key) }) }
 
-// A table is drawn as the lines behind "|"; a "*" at the end of one stands for any rest.
+// A table is drawn as the lines behind "|"; a "*" at the end of one means any rest.
 func TestATableIsDrawnAsItsRowsSay(t *testing.T) {
 	filtered := func(text string) func(b *Table[fruit]) {
 		return func(b *Table[fruit]) { b.Query.Open(); types(b, text) }
