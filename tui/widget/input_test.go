@@ -222,3 +222,35 @@ func TestTheSpaceBehindAHeartThatEndsALineCanBeReached(t *testing.T) {
 		}
 	}
 }
+
+func TestAKeyIsPressedByItsNameInTheHelpLine(t *testing.T) {
+	for name, want := range map[string]string{
+		"enter": "enter", "esc": "esc", "tab": "tab", "space": "space", "PgUp": "pgup", "PgDn": "pgdown", "↑": "up", "↓": "down", "←": "left", "→": "right",
+		"up": "up", "down": "down", "left": "left", "right": "right", "ctrl+p": "ctrl+p", "alt+enter": "alt+enter", "x": "x", "0-9": "", "": "",
+	} {
+		if key, ok := Key(name); ok != (want != "") || ok && key.Keystroke() != want {
+			t.Errorf("%q is %q, %v", name, key.Keystroke(), ok)
+		}
+	}
+}
+
+func TestASelectionMovesAsItsVerbsSay(t *testing.T) {
+	l, at := List{At: 4}, []int{}
+	verbs := strings.Fields("up down pgup pgdn bottom top end home follow up up pgdn nothing")
+	for _, verb := range verbs {
+		if known := l.Move(verb, 10, 4); known == (verb == "nothing") {
+			t.Errorf("it knows %s: %v", verb, known)
+		}
+		at = append(at, l.At)
+	}
+	if d := cmp.Diff([]int{3, 4, 1, 4, 9, 0, 9, 0, 9, 8, 7, 9, 9}, at); d != "" {
+		t.Errorf("%s (-want +got):\n%s", verbs, d)
+	}
+	var q Query
+	q.Open()
+	for key, want := range map[string]string{"up": "up", "down": "down", "pgup": "pgup", "pgdown": "pgdn", "x": ""} {
+		if _, verb := q.Type(press(key)); verb != want {
+			t.Errorf("in a filter %s moves the selection by %q", key, verb)
+		}
+	}
+}

@@ -87,6 +87,7 @@ func (b *bench) asks(verb, words string) {
 //	¦line 1¦▸line 2¦    the screen, a line behind each ¦, without the blank for the mark; in it … is anything, once a line
 //	following, 3 new    how it is; 5 kept, 2 reads: so many lines are kept, the ring was read as often
 //	copies text         the last verb copied it; says text: it said so, by its beginning
+//	hints enter keep …  the keys of the help line
 //	stays               all lines but the last two, which may have counts, are as before the step
 type story struct {
 	name       string
@@ -178,7 +179,11 @@ func (b *bench) is(text string, before []string) (got string, ok bool) {
 		got = strings.Join(b.screen(), "\n")
 		return got, strings.HasPrefix(got, strings.Join(before[:max(1, len(before)-2)], "\n"))
 	}
-	for _, got := range []string{b.State(), fmt.Sprint(b.New(), " new"), fmt.Sprint(b.Len(), " kept"), fmt.Sprint(b.reads, " reads")} {
+	hints := "hints"
+	for _, key := range b.Hint() {
+		hints += " " + key.Help().Key + " " + key.Help().Desc
+	}
+	for _, got := range []string{hints, b.State(), fmt.Sprint(b.New(), " new"), fmt.Sprint(b.Len(), " kept"), fmt.Sprint(b.reads, " reads")} {
 		if got == text {
 			return "", true
 		}
@@ -261,7 +266,7 @@ func TestATailIsReadAsItsStoriesSay(t *testing.T) {
 			+37000 => stays
 			follow sync => ¦…¦…¦text   line 51470¦/line…`},
 		{"a match behind the edge is brought into sight, and the end shows the beginnings", 100, 60, 4, `
-			(short needle) (hay ×60) (far hay hay hay hay hay hay hay hay hay hay hay hay hay needle hay hay hay) (the end) {needle} => ¦…¦…¦▸…needle hay…¦…
+			(short needle) (hay ×60) (far hay hay hay hay hay hay hay hay hay hay hay hay hay needle hay hay hay) (the end) {needle} => ¦…¦…¦▸…needle hay…¦&needle                                  esc ends   2 of 2
 			next => ¦▸…short needle¦…¦…¦…
 			end  => ¦…¦…¦…¦…the end`},
 		{"a search keeps the context", 1000, 28, 7, `
@@ -269,6 +274,9 @@ func TestATailIsReadAsItsStoriesSay(t *testing.T) {
 			enter prev prev => ¦text   noise¦text   noise¦>text   Landlord 2¦text   noise¦text   noise¦text   Landlord 3¦&land               2 of 4
 			next=3 => ¦text   noise¦>text   Landlord 1¦…¦…¦…¦…¦&land…1 of 4 | paused
 			end    => following`},
+		{"the keys of what is written are named", 5, 30, 4, `
+			find      => hints enter keep the search esc end it ↑/↓ previous, next match
+			end filter => hints enter keep the filter esc show all rows`},
 		{"a search counts what comes meanwhile", 5, 30, 4, `
 			(hit 1) (miss) (hit 2) {hit} (hit 3) => ¦…¦…¦…¦…2 of 3`},
 		{"a search says when there is nothing", 9, 30, 3, `

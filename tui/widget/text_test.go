@@ -159,6 +159,7 @@ func TestTextIsTidiedCutAndWrapped(t *testing.T) {
 		{"the right side stays whole", spreads, "a long title of a task|0:12", 16, "a long tit… 0:12"},
 		{"a right side that is too wide goes", spreads, "a long title of a task|0:12", 6, "a lon…"},
 		{"in ASCII our own marks have others in their place", ascii, "a · b → “c” and more", 12, `a - b > "c"~`},
+		{"and each of them is one cell", ascii, "·…—–→‹›“”‘’×█▆━←↑↓•\u00a0|", 21, `-~-->` + `<>""''x##*<^v* |`},
 	} {
 		if got := c.does(c.in, c.n); got != c.wants {
 			t.Errorf("%s: %q in %d is %q, want %q", c.what, c.in, c.n, got, c.wants)
