@@ -200,14 +200,6 @@ func (s *stage) page() string {
 	return strings.Join(words, " ")
 }
 
-// itemName is an action's name in the palette.
-func itemName(a action.Action) string {
-	if a.Pane == action.Everywhere {
-		return a.Title
-	}
-	return a.Pane.Name() + ": " + a.Title
-}
-
 // row finds the row of the palette that begins as the name does; marked says
 // that it has the pointer.
 func (s *stage) row(name string) (x, y int, marked, ok bool) {
@@ -224,9 +216,9 @@ func (s *stage) row(name string) (x, y int, marked, ok bool) {
 func byPalette(a action.Action) func(s *stage) {
 	return func(s *stage) {
 		s.press("ctrl+p")
-		s.send("\x1b[200~" + itemName(a) + "\x1b[201~") // one paint for all of its letters
+		s.send("\x1b[200~" + a.Name() + "\x1b[201~") // one paint for all of its letters
 		for range 6 {
-			if _, _, marked, _ := s.row(itemName(a)); marked {
+			if _, _, marked, _ := s.row(a.Name()); marked {
 				s.press("enter")
 				return
 			}
@@ -240,7 +232,7 @@ func byMouse(a action.Action) func(s *stage) {
 	return func(s *stage) {
 		s.clickOn(": command")
 		for range 14 {
-			if x, y, _, ok := s.row(itemName(a)); ok {
+			if x, y, _, ok := s.row(a.Name()); ok {
 				s.click(x, y)
 				return
 			}

@@ -137,6 +137,20 @@ func calls(a policy.Approval) change {
 	return func(c *core.Snapshot) { c.Approvals = []policy.Approval{a} }
 }
 
+func message(i int) transcript.Entry {
+	return transcript.Entry{ID: post.MessageID(fmt.Sprint("n", i)), At: noon, Role: transcript.Bot, Text: fmt.Sprintf("message %d", i)}
+}
+
+// spoken is a chat of n messages.
+func spoken(n int) change {
+	return func(c *core.Snapshot) {
+		c.Chat = nil
+		for i := range n {
+			c.Chat = append(c.Chat, message(i))
+		}
+	}
+}
+
 // finished is a chat whose last answer has ended.
 func finished(c *core.Snapshot) {
 	c.Chat = slices.Clone(c.Chat)
@@ -291,6 +305,18 @@ func TestMessagesAreWrittenAsTheirStoriesSay(t *testing.T) {
 			@80x40 chat.write "see " {` + strings.Repeat(`a line\n`, 11) + `the last} => see [pasted 12 lines] | hints: ctrl+o show the paste
 			ctrl+o   => nothing | a line | the last | !pasted | !hints: ctrl+o
 			" words" enter => does Say Text=see ` + strings.Repeat(`a line\n`, 11) + `the last words`, nil},
+		{"one that the line does not bear is read on a page", "chat", nil, `
+			chat.write {` + strings.Repeat(`x\n`, 400) + `x} note
+			ctrl+o => opens pasted | page: ` + strings.Repeat("x⏎", 400) + `x | as noted
+			enter  => does Say Text=` + strings.Repeat(`x\n`, 400) + `x`, nil},
+		{"one of many letters, too", "chat", nil, `
+			chat.write {` + strings.Repeat("long words ", 2000) + `end} note
+			ctrl+o => opens pasted | page: ` + strings.Repeat("long words ", 2000) + `end | as noted
+			enter  => does Say Text=` + strings.Repeat("long words ", 2000) + `end`, nil},
+		{"and one that has a name of pastes in it", "chat", nil, `
+			chat.write {` + strings.Repeat(`x\n`, 20) + `[pasted 21 lines]} note
+			ctrl+o => opens pasted | page: ` + strings.Repeat("x⏎", 20) + `[pasted 21 lines] | as noted
+			enter  => does Say Text=` + strings.Repeat(`x\n`, 20) + `[pasted 21 lines]`, nil},
 		{"where nothing was pasted the key does nothing", "chat", nil, `
 			chat.write "words" ctrl+o => nothing | ▸ words | !hints: ctrl+o`, nil},
 		{"a button is pressed in its place", "chat", buttons("act:agent:1", "act:agent:2"), `
@@ -338,6 +364,10 @@ func TestTheConversationIsShownAsItsStoriesSay(t *testing.T) {
 		{"its beginning says that more was said", "chat", nil, `
 			@160x8 tail.home        => !ollim-bot history
 			(there is more) tail.home => Earlier messages: ollim-bot history finds them.`, map[string]change{"there is more": func(c *core.Snapshot) { c.ChatMore = true }}},
+		// The line above the oldest message, which says that more was said, is none.
+		{"the marked message is answered, also where more was said before", "chat", spoken(30), `
+			@80x14 tail.up (there is more) tail.up => ▸bot    message 27
+			chat.reply => reply to bot: message 27`, map[string]change{"there is more": func(c *core.Snapshot) { c.ChatMore = true }}},
 		{"replies keep their columns", "chat", replied, `
 			@80x20  => Permission mode       dontAsk (default) · takes dontAsk, | Max background forks  4 (default)
 			=> /ping-budget [capacity] [refill_rate] | !**
@@ -364,29 +394,7 @@ func TestTheConversationIsShownAsItsStoriesSay(t *testing.T) {
 	}
 }
 
-// press gives a pane that captures a key that writes nothing.
-func (s *stage) press(t *testing.T, codes ...rune) pane.Answer {
-	t.Helper()
-	var a pane.Answer
-	for _, code := range codes {
-		if !s.Capture() {
-			t.Fatalf("key %d comes, but the pane takes none", code)
-		}
-		a = s.Type(s.c, tea.KeyPressMsg{Code: code})
-	}
-	return a
-}
-
 func (s *stage) paste(text string) pane.Answer { return s.Type(s.c, tea.PasteMsg{Content: text}) }
-
-func said(t *testing.T, a pane.Answer) command.Say {
-	t.Helper()
-	say, ok := a.Do.(command.Say)
-	if !ok {
-		t.Fatalf("nothing is said: %#v", a)
-	}
-	return say
-}
 
 // unfold shows what was pasted.
 func (s *stage) unfold() pane.Answer {
@@ -410,35 +418,10 @@ func (s *stage) hints() string {
 }
 
 func TestAHugePasteIsCutAndSaysSo(t *testing.T) {
-	s := open("chat")
-	s.do(action.ChatWrite)
-	if a := s.paste(strings.Repeat("é", 200<<10)); a.Toast == "" {
-		t.Error("nothing is said")
-	}
-	if say := said(t, s.press(t, tea.KeyEnter)); len(say.Text) > 256<<10 {
-		t.Errorf("%d bytes are sent", len(say.Text))
-	}
-}
-
-// The line above the oldest message, which says that more was said, is none.
-func TestTheMarkedMessageIsAnsweredWhereMoreWasSaidBefore(t *testing.T) {
-	for _, more := range []bool{false, true} {
-		s := open("chat")
-		s.next(func(c *core.Snapshot) {
-			c.ChatMore, c.Chat = more, nil
-			for i := range 30 {
-				c.Chat = append(c.Chat, transcript.Entry{ID: post.MessageID(fmt.Sprint("m", i)), At: noon, Role: transcript.Bot, Text: fmt.Sprint("message ", i)})
-			}
-		})
-		s.screen(80, 14)
-		s.do(action.TailUp)
-		_, marked, _ := strings.Cut(s.screen(80, 14), "▸")
-		marked, _, _ = strings.Cut(marked, "14:02")
-		s.do(action.ChatReply)
-		_, quoted, _ := strings.Cut(s.screen(80, 14), "reply to ")
-		if _, text, _ := strings.Cut(strings.TrimSpace(marked), "message"); text == "" || !strings.Contains(quoted, "message"+text) {
-			t.Errorf("more %v: marked %q, answered %q", more, marked, quoted)
-		}
+	s := writing()
+	toast := s.paste(strings.Repeat("é", 200<<10)).Toast
+	if say, ok := s.keys(t, "enter").Do.(command.Say); !ok || len(say.Text) > 256<<10 || toast == "" {
+		t.Errorf("%d bytes are sent, and it says %q", len(say.Text), toast)
 	}
 }
 
@@ -462,34 +445,6 @@ func TestTheChatWithoutCommandsTakesWordsOnly(t *testing.T) {
 	if a := p.Type(c, tea.KeyPressMsg{Code: tea.KeyEnter}); a.Do != (command.Say{Text: "/"}) {
 		t.Errorf("sent %#v", a.Do)
 	}
-}
-
-func TestAPasteThatTheLineDoesNotBearIsReadOnAPage(t *testing.T) {
-	for name, text := range map[string]string{
-		"401 lines":    strings.Repeat("x\n", 400) + "x",
-		"many letters": strings.Repeat("long words ", 2000) + "end",
-		"a token":      strings.Repeat("x\n", 20) + "[pasted 21 lines]",
-	} {
-		t.Run(name, func(t *testing.T) {
-			s := writing()
-			s.paste(text)
-			before := s.written()
-			a := s.unfold()
-			if read(a) != text || !strings.HasPrefix(a.Open.Title(), "pasted ") || s.written() != before {
-				t.Errorf("%q, and %d bytes are shown", s.written(), len(text))
-			}
-			if say := said(t, s.press(t, tea.KeyEnter)); say.Text != text {
-				t.Errorf("%d bytes are sent of %d", len(say.Text), len(text))
-			}
-		})
-	}
-}
-
-// written is the line that is being written, on a screen that is wide enough.
-func (s *stage) written() string {
-	screen := s.screen(4000, 30)
-	_, line, _ := strings.Cut(screen[strings.LastIndex(screen, "▸"):], " ")
-	return strings.TrimRight(line, " ")
 }
 
 func TestWhatIsSentIsTheSameFoldedOrNot(t *testing.T) {
@@ -525,21 +480,13 @@ func TestWhatIsSentIsTheSameFoldedOrNot(t *testing.T) {
 
 func TestChatStaysWhereItsReaderIs(t *testing.T) {
 	s := open("chat")
-	say := func(i int) transcript.Entry {
-		return transcript.Entry{ID: post.MessageID(fmt.Sprint("n", i)), At: noon, Role: transcript.Bot, Text: fmt.Sprintf("message %d", i)}
-	}
-	s.next(func(c *core.Snapshot) {
-		c.Chat = nil
-		for i := range 30 {
-			c.Chat = append(c.Chat, say(i))
-		}
-	})
+	s.next(spoken(30))
 	has(t, s.screen(60, 8), "message 29")
 	s.do(action.TailPageUp)
 	before := strings.Split(s.screen(60, 8), "\n")[:4]
 	for i := 30; i < 57; i++ { // each new message pushes an old one out
 		s.next(func(c *core.Snapshot) {
-			c.Chat = append(c.Chat[:len(c.Chat):len(c.Chat)], say(i))
+			c.Chat = append(c.Chat[:len(c.Chat):len(c.Chat)], message(i))
 			if i >= 40 {
 				c.Chat = c.Chat[1:]
 			}
