@@ -138,9 +138,12 @@ func TestFramesAreShownAndCostWhatHasChanged(t *testing.T) {
 		if g.writes > c.writes || g.bytes > c.bytes || !strings.HasPrefix(got, c.begins) || !strings.HasSuffix(got, c.ends) {
 			t.Errorf("%s: %d writes of %d bytes, and it shows\n%s", c.name, g.writes, g.bytes, got)
 		}
-		testkit.Must(t, s.SetTitle("ollim-bot · ✗ 1 failed"))
-		if again := g.rows(); again != got {
-			t.Errorf("%s: a title is on the screen:\n%s", c.name, again)
+		writes := g.writes
+		for range 2 {
+			testkit.Must(t, s.SetTitle("ollim-bot · ✗ 1 failed"))
+		}
+		if again := g.rows(); again != got || g.writes != writes+1 {
+			t.Errorf("%s: a title is written %d times, or is on the screen:\n%s", c.name, g.writes-writes, again)
 		}
 	}
 }
@@ -165,9 +168,9 @@ func TestClosingGivesEverythingBack(t *testing.T) {
 	testkit.Must(t, s.SetMouse(true))
 	taken := out.String()
 	out.Reset()
-	testkit.Must(t, s.Copy("two\nlines"))
-	if got, want := out.String(), "\x1b]52;c;dHdvCmxpbmVz\x07"; got != want {
-		t.Errorf("copying wrote %q, want %q", got, want)
+	testkit.Must(t, errors.Join(s.Copy("two\nlines"), s.SetTitle("1 ✗ failed"), s.Bell()))
+	if got, want := out.String(), "\x1b]52;c;dHdvCmxpbmVz\x07"+"\x1b]2;1 ! failed\x07"+"\x07"; got != want {
+		t.Errorf("copying, a title and the bell wrote %q, want %q", got, want)
 	}
 	out.Reset()
 	testkit.Must(t, s.Close())
@@ -182,6 +185,14 @@ func TestClosingGivesEverythingBack(t *testing.T) {
 	}
 	out.Reset()
 	closed("after it was closed")
+	testkit.Must(t, s.Open())
+	testkit.Must(t, s.Paint([]string{"x"}))
+	testkit.Must(t, s.Close())
+	testkit.Must(t, s.Open())
+	out.Reset()
+	if testkit.Must(t, s.Paint([]string{"x"})); !strings.Contains(out.String(), "x") {
+		t.Errorf("a screen that was opened again is not painted: %q", out.String())
+	}
 }
 
 var errGone = errors.New("input/output error")
