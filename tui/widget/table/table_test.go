@@ -113,6 +113,7 @@ func TestATableIsDrawnAsItsRowsSay(t *testing.T) {
 		{"one line is a row", basket, 0, nil, 60, 1, "|▸ 0     pear*"},
 		{"two lines are rows", basket, 0, nil, 60, 2, "|▸ 0     pear*\n|  1     Quince*"},
 		{"three lines have heads", basket, 0, nil, 60, 3, "|  DAY   NAME*\n|▸ 0     pear*\n|  1     Quince*"},
+		{"without heads there are rows only", basket, 0, func(b *Table[fruit]) { b.NoHeads = true }, 60, 3, "|▸ 0     pear*\n|  1     Quince*\n|  2     apple*"},
 		{"one line of a filter is a row", basket, 0, filtered(""), 60, 1, "|▸ 0     pear*"},
 		{"two lines have the filter", basket, 0, filtered(""), 60, 2, "|▸ 0     pear*\n| /*"},
 		{"three lines of a filter have heads", basket, 0, filtered(""), 60, 3, "|  DAY   NAME*\n|▸ 0     pear*\n| /*"},
@@ -345,6 +346,17 @@ func TestLinesAreExact(t *testing.T) {
 		for _, l := range rows {
 			if ansi.StringWidth(l) != w {
 				rt.Fatalf("%q has %d cells, want %d", l, ansi.StringWidth(l), w)
+			}
+		}
+		if b.NoHeads = rapid.Bool().Draw(rt, "no heads"); b.Shown() > 1 {
+			whole := b.Draw(look, 60, b.Lines()+1, true)
+			marked := strings.Count(strings.Join(drawn(b, 60, b.Lines()), "\n"), "▸ ")
+			last := len(whole) - 1
+			if b.Query.Shown() {
+				last--
+			}
+			if marked < 1 || whole[last].Place != widget.Nowhere || whole[last-1].Place == widget.Nowhere {
+				rt.Fatalf("%d lines are not the whole table: %v", b.Lines(), whole)
 			}
 		}
 	})
