@@ -246,30 +246,12 @@ type brokenFS struct{ fstest.MapFS }
 
 func (b brokenFS) ReadFile(string) ([]byte, error) { return nil, fs.ErrPermission }
 
-func TestPagesThatCannotBeReadAreToldByTheTools(t *testing.T) {
+func TestTheToolsSayThatPagesCannotBeRead(t *testing.T) {
 	l := docs.New(brokenFS{fstest.MapFS{"a.md": {}}})
 	if got, ok := call(t, l, docs.ToolSearch, `{"query":"a"}`); ok || !strings.Contains(got, fs.ErrPermission.Error()) {
 		t.Errorf("%v %q", ok, got)
 	}
 	if _, ok := l.Read("a"); ok || len(l.List()) > 0 || len(l.Search("a", 1)) > 0 {
 		t.Error("there are pages")
-	}
-}
-
-func BenchmarkSearch(b *testing.B) {
-	l := shipped(b)
-	b.ReportAllocs()
-	for b.Loop() {
-		if len(l.Search("how does the ping budget refill", 6)) == 0 {
-			b.Fatal("nothing was found")
-		}
-	}
-}
-
-func BenchmarkFirstUse(b *testing.B) {
-	for b.Loop() {
-		if len(shipped(b).List()) == 0 {
-			b.Fatal("there are no pages")
-		}
 	}
 }

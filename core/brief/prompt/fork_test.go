@@ -3,7 +3,7 @@ package prompt
 import (
 	"strings"
 	"testing"
-	"time"
+
 	"unicode/utf8"
 
 	"pgregory.net/rapid"
@@ -11,67 +11,6 @@ import (
 	"ollimbot/core/base/testkit"
 	"ollimbot/core/talk/post"
 )
-
-func TestForkPromptsReadAsTheGoldenFilesDo(t *testing.T) {
-	for name, got := range map[string]string{
-		"started":    ForkStarted(""),
-		"topic":      ForkStarted(" Plan the\nmove\x1b[31m "),
-		"reply":      ForkReply("What about the blue one?"),
-		"button":     ForkButton("Sam", "Draft the answer to the landlord"),
-		"stale":      Stale(3*time.Hour + 20*time.Minute),
-		"idle":       ForkIdle(10*time.Minute+20*time.Second, false),
-		"idle-hard":  ForkIdle(20*time.Minute, true),
-		"idle-short": ForkIdle(30*time.Second, false),
-		"report":     ForkReport(),
-		"button-out": Button("Help me with the rent\n"),
-		"quote":      Quote("First line\n\nThird line", "And then?"),
-		"quote-card": Quote(QuoteEmbed(card()), "Done."),
-	} {
-		golden(t, "fork-"+name, got)
-	}
-}
-
-func card() post.Embed {
-	return post.Embed{
-		Title: "Landlord", Description: "Three things\nto answer", Footer: "bg",
-		Fields:  []post.Field{{Name: "Rent", Value: "due Friday"}, {Name: "Keys", Value: "two\nleft"}},
-		Buttons: []post.Button{{Label: "Help", Action: "agent:help"}},
-	}
-}
-
-// The words that agents have always been given, byte for byte.
-func TestForkPromptsHoldTheRequiredWords(t *testing.T) {
-	const seed = `[fork-started] You are now inside an interactive fork resumed from a
-background fork. Your conversation history from that session is available.
-
-Sam clicked a button on your output: Draft it
-
-Address their request, then continue the conversation — this is an
-interactive fork, not a one-shot answer.`
-	if got := ForkButton("Sam", "Draft it"); !strings.HasPrefix(got, seed+"\n\n") || !strings.Contains(got, "unless Sam asks") {
-		t.Errorf("%s", got)
-	}
-	for _, tt := range []struct {
-		got   string
-		words []string
-	}{
-		{ForkStarted("plants"), []string{"[fork-started] ", "interactive fork", "\n\nTopic: plants\n\n", "wait for the user's reply"}},
-		{ForkStarted(" \x1b[0m\n"), []string{"[fork-started] ", "No topic", "the user leads", "wait for their message"}},
-		{ForkReply("yes"), []string{"[fork-started] ", "background fork", "the user replied", "\n\nyes"}},
-		{Stale(0), []string{"[stale-fork] ", "(just now)", "`save_context` is unavailable", "`report_updates`"}},
-		{Stale(48 * time.Hour), []string{"(2 days ago)"}},
-		{ForkIdle(time.Minute, false), []string{"[fork-timeout] ", "1 minute.", "still seems engaged"}},
-		{ForkIdle(20*time.Minute, true), []string{"[fork-timeout] ", "20 minutes", "told so before", "MUST", "exit_fork"}},
-		{ForkReport(), []string{"[system] ", "Report", "`report_updates", "concise summary", "no other tool", "ends right after"}},
-		{Button(" do it "), []string{"[button] do it"}},
-	} {
-		for _, w := range tt.words {
-			if !strings.Contains(tt.got, w) {
-				t.Errorf("%q lacks %q", tt.got, w)
-			}
-		}
-	}
-}
 
 func TestAQuoteIsCutAt500CharactersAndEmptyOnesAreNone(t *testing.T) {
 	long := strings.Repeat("é", 501)

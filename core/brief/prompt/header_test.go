@@ -10,7 +10,6 @@ import (
 
 	"ollimbot/core/base/testkit"
 	"ollimbot/core/work/updates"
-	"ollimbot/routines/cron"
 	"ollimbot/routines/schedule"
 )
 
@@ -52,18 +51,6 @@ func TestTimestampsNameUSZonesGenericallyAndOthersByTheirAbbreviation(t *testing
 	}
 }
 
-func TestClocksHaveNoLeadingZero(t *testing.T) {
-	for want, at := range map[string]time.Time{
-		"9:05 AM":  time.Date(2026, 1, 1, 9, 5, 0, 0, time.UTC),
-		"12:00 AM": time.Date(2026, 1, 1, 0, 0, 59, 0, time.UTC),
-		"11:59 PM": time.Date(2026, 1, 1, 23, 59, 0, 0, time.UTC),
-	} {
-		if got := cron.Clock(at); got != want {
-			t.Errorf("cron.Clock(%v) = %q, want %q", at, got, want)
-		}
-	}
-}
-
 // The third is the seed's complete example, with its zone and ages.
 func TestAMessageFollowsTheTimestampAndTheUpdates(t *testing.T) {
 	now := time.Date(2026, 2, 24, 14, 30, 0, 0, zone(t, "America/Los_Angeles"))
@@ -79,6 +66,7 @@ How's it going?`
 	for _, c := range []struct{ got, want string }{
 		{Main(now, nil, "hi"), stamp + " hi"},
 		{Main(now, nil, ""), stamp},
+		{Delivery(now, list[1:]), stamp + " RECENT BACKGROUND UPDATES (mention key findings in your response):\n- (3 hours ago) CI webhook: build passed, no action needed"},
 		{Main(now, list, "How's it going?"), stamp + " RECENT BACKGROUND UPDATES (mention key findings in your response):\n" + body},
 		{Peeked(now, list, "How's it going?"), stamp + " RECENT BACKGROUND UPDATES (read-only — main session will also see these):\n" + body},
 		{Main(now, []updates.Update{{At: now, Message: "one"}}, ""), stamp + " RECENT BACKGROUND UPDATES (mention key findings in your response):\n- (just now) one"},
@@ -123,27 +111,14 @@ func TestNoUpdateCanForgeALineOfThePrompt(t *testing.T) {
 }
 
 func TestInTheRepeatedHourTimesHaveTheirOffset(t *testing.T) {
-	la := zone(t, "America/Los_Angeles")
-	first := time.Date(2026, 11, 1, 8, 30, 0, 0, time.UTC).In(la)
+	first := time.Date(2026, 11, 1, 8, 30, 0, 0, time.UTC).In(zone(t, "America/Los_Angeles"))
 	second := first.Add(time.Hour)
-	if got := Timestamp(first) + Timestamp(second); got != "[2026-11-01 Sun 01:30 AM PT -07:00][2026-11-01 Sun 01:30 AM PT -08:00]" {
+	var b strings.Builder
+	writeSchedule(&b, schedule.Forward{Entries: []schedule.Entry{{FireTime: second, Label: "Tea", Description: "Tea", FilePath: "routines/tea.md"}}}, first, 90)
+	const want = "[2026-11-01 Sun 01:30 AM PT -07:00][2026-11-01 Sun 01:30 AM PT -08:00]Upcoming bg tasks (recent):\n- 1:30 AM -08:00: Tea (routines/tea.md)"
+	if got := Timestamp(first) + Timestamp(second) + b.String(); got != want {
 		t.Error(got)
 	}
-	if got := cron.Clock(first) + ", " + cron.Clock(second) + ", " + cron.Clock(second.Add(time.Hour)); got != "1:30 AM -07:00, 1:30 AM -08:00, 2:30 AM" {
-		t.Error(got)
-	}
-	f := schedule.Forward{Entries: []schedule.Entry{{FireTime: second, Label: "Tea", Description: "Tea", FilePath: "routines/tea.md"}}}
-	if got := shownSchedule(f, first, 90); !strings.Contains(got, "- 1:30 AM -08:00: Tea (routines/tea.md)") {
-		t.Error(got)
-	}
-}
-
-func TestADeliveryIsTheHeaderAndNothingElse(t *testing.T) {
-	now := monday(t)
-	golden(t, "delivery", Delivery(now, []updates.Update{
-		{At: now.Add(-3 * time.Hour), Message: "CI webhook: build passed, no action needed"},
-		{At: now.Add(-20 * time.Second), Message: "Email triage: 2 items need attention\nthe second is from the landlord"},
-	}))
 }
 
 // M9: 91 of a hundred reports were only counted.

@@ -27,16 +27,6 @@ func systemInput() SystemInput {
 	}
 }
 
-func TestTheSystemPromptReadsAsTheGoldenFilesDo(t *testing.T) {
-	in := systemInput()
-	golden(t, "system", System(in))
-	in.Google, in.Webhooks, in.Promises = true, true, true
-	golden(t, "system-everything", System(in))
-	golden(t, "system-bare", System(SystemInput{}))
-	in.Brief = true
-	golden(t, "system-brief", System(in))
-}
-
 // E1: the instructions took two thirds of a window of 4,096 tokens.
 func TestABriefPromptIsShortWhateverTheProfileIs(t *testing.T) {
 	in := SystemInput{UserName: "Sam", Zone: "UTC", Google: true, Promises: true, Brief: true}
@@ -91,31 +81,27 @@ func TestTheSectionsStandInTheSeedsOrderWhateverIsSetUp(t *testing.T) {
 	}
 }
 
-func TestTheProfileComesFirstAndVerbatim(t *testing.T) {
-	in := systemInput()
-	want := "# Identity\n\nYou are Ollie. {{user}} stays as it is.\n\n# Sam\n\n- up at six\n\t- coffee first\n\n# How you work here\n"
-	if got := System(in); !strings.HasPrefix(got, want) {
-		t.Errorf("the prompt begins\n%s", got[:300])
-	}
-	in.Identity = " \n\t\n"
-	if got := System(in); !strings.HasPrefix(got, "# Sam\n") {
-		t.Errorf("an empty file leaves %q behind", got[:20])
-	}
-	in.User = ""
-	if got := System(in); !strings.HasPrefix(got, "# How you work here\n") {
-		t.Errorf("without a profile the prompt begins %q", got[:20])
+func TestAnEmptyProfileLeavesNothingBehind(t *testing.T) {
+	for want, in := range map[string]SystemInput{
+		"# How you work here\n": {Identity: " \n\t\n"}, "# Sam\n\n\t- x\n\n# How you work here\n": {Identity: " \n", User: "# Sam\n\n\t- x\n"},
+	} {
+		if got := System(in); !strings.HasPrefix(got, want) {
+			t.Errorf("the prompt begins %q, want %q", got[:40], want)
+		}
 	}
 }
 
 func TestALongProfileIsCutAtACharacterAndSaysWhereTheRestIs(t *testing.T) {
-	for _, text := range []string{strings.Repeat("é", maxProfile), strings.Repeat("日", maxProfile), strings.Repeat("a", maxProfile+1)} {
-		got, _, ok := strings.Cut(System(SystemInput{User: text}), "\n\n[USER.md goes on: ")
-		if !ok || !utf8.ValidString(got) || len(got) > maxProfile || len(got) < maxProfile-3 {
-			t.Errorf("%d bytes became %d", len(text), len(got))
+	for _, c := range []struct {
+		text string
+		cut  int // at most so many bytes before the limit; -1 for not at all
+	}{
+		{strings.Repeat("é", maxProfile), 0}, {strings.Repeat("日", maxProfile), 2}, {strings.Repeat("a", maxProfile+1), 0}, {strings.Repeat("a", maxProfile), -1},
+	} {
+		got, _, cut := strings.Cut(System(SystemInput{User: c.text}), "\n\n[USER.md goes on: ")
+		if cut != (c.cut >= 0) || cut && (!utf8.ValidString(got) || len(got) > maxProfile || len(got) < maxProfile-c.cut) {
+			t.Errorf("%d bytes became %d, cut: %v", len(c.text), len(got), cut)
 		}
-	}
-	if got := System(SystemInput{User: strings.Repeat("a", maxProfile)}); strings.Contains(got, "goes on: ") {
-		t.Error("a profile of exactly the limit was cut")
 	}
 }
 
@@ -259,17 +245,6 @@ func TestPropertyNothingFromOutsideForgesALine(t *testing.T) {
 }
 
 func lines(s string) int { return strings.Count(s, "\n") }
-
-func BenchmarkSystem(b *testing.B) {
-	in := systemInput()
-	in.Google, in.Webhooks, in.Promises = true, true, true
-	b.ReportAllocs()
-	for b.Loop() {
-		if len(System(in)) < 8<<10 {
-			b.Fatal("the prompt is too short to be whole")
-		}
-	}
-}
 
 func TestThePromptNamesTheCommandsThatPassAndNoOthers(t *testing.T) {
 	for _, google := range []bool{false, true} { // F3: mail is the job of gmail-reader
