@@ -72,7 +72,7 @@ func TestAFileIsFoundWhereverTheAgentNamesIt(t *testing.T) {
 	}
 }
 
-func TestAFileThatMustNotBeSentIsToldWhy(t *testing.T) {
+func TestAFileThatMustNotBeSentIsRefusedWithTheReason(t *testing.T) {
 	root := folder(t)
 	link(t, filepath.Join(root, "state", "token.json"), filepath.Join(root, "innocent.json"))
 	link(t, "nowhere", filepath.Join(root, "dangling"))
