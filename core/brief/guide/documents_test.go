@@ -233,8 +233,7 @@ func TestTheDefaultsOfTheDocumentAreTheParsers(t *testing.T) {
 }
 
 func TestTheSkillExampleAndTheBundledSkillsAreWithoutFault(t *testing.T) {
-	d := prepared(t)
-	install(t, d)
+	d := installed(t)
 	storetest.Put(t, d, "skills/email-triage/SKILL.md", examples(t, "skill-spec.md")[0])
 	skills, problems := skill.List(d)
 	if len(problems) > 0 || len(skills) != 3 {

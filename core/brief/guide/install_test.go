@@ -2,7 +2,9 @@ package guide
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -29,329 +31,269 @@ func sam() Options {
 	return Options{UserName: "Sam", BotName: "Ollie", Zone: "Europe/Berlin", Google: true}
 }
 
-func install(t testing.TB, d *store.Dir) []Note {
+// installed is a new directory after the first start.
+func installed(t testing.TB) *store.Dir {
 	t.Helper()
-	notes, err := Install(d, sam())
+	d := prepared(t)
+	_, err := Install(d, sam())
 	testkit.Must(t, err)
-	return notes
+	return d
 }
 
-func exists(d *store.Dir, name string) bool {
-	_, err := os.Lstat(d.Path(name))
-	return err == nil
-}
-
-// tree returns every file below a folder with its bytes, and links with their targets.
+// tree returns everything below a folder except state/: the text of a file, the target of a link.
 func tree(t testing.TB, root string) map[string]string {
 	t.Helper()
 	all := map[string]string{}
-	err := filepath.WalkDir(root, func(name string, e fs.DirEntry, err error) error {
-		if err != nil || e.IsDir() {
-			return err
-		}
-		rel, err := filepath.Rel(root, name)
+	testkit.Must(t, filepath.WalkDir(root, func(name string, e fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
-		if e.Type()&fs.ModeSymlink != 0 {
-			all[rel], err = os.Readlink(name)
+		rel, _ := filepath.Rel(root, name)
+		switch {
+		case rel == "state":
+			return fs.SkipDir
+		case e.IsDir():
+			all[rel] = "a folder"
+		case e.Type()&fs.ModeSymlink != 0:
+			target, err := os.Readlink(name)
+			all[rel] = "a link to " + target
+			return err
+		default:
+			data, err := os.ReadFile(name)
+			all[rel] = string(data)
 			return err
 		}
-		data, err := os.ReadFile(name)
-		all[rel] = string(data)
-		return err
-	})
-	testkit.Must(t, err)
+		return nil
+	}))
 	return all
 }
 
-var installed = []string{
-	"IDENTITY.md", "routine-reminder-spec.md", "skill-spec.md", "webhook-spec.md",
-	".claude/agents/gmail-reader.md", ".claude/agents/history-reviewer.md", ".claude/agents/ollim-bot-guide.md",
-	".claude/agents/responsiveness-reviewer.md", ".claude/agents/user-proxy.md",
-	"skills/job-config/SKILL.md", "skills/setup/SKILL.md",
+// home is a data directory in which a story is played, beside a folder that is not the bot's.
+type home struct {
+	t       *testing.T
+	d       *store.Dir
+	outside string
+	notes   []Note // of the last start
 }
 
-func TestTheFirstStartInstallsEverythingAndTheNextNothing(t *testing.T) {
-	d := prepared(t)
-	notes := install(t, d)
-	if len(notes) != len(installed) {
-		t.Errorf("%d notes: %+v", len(notes), notes)
+func newHome(t *testing.T) *home { return &home{t: t, d: prepared(t), outside: t.TempDir()} }
+
+// play takes steps, such as "start without mail, mine IDENTITY.md, link skills to outside/x". older is the version that an earlier
+// release installed, mine what the user writes, theirs a file outside.
+func (h *home) play(steps string) {
+	h.t.Helper()
+	for step := range strings.SplitSeq(steps, ", ") {
+		verb, name, _ := strings.Cut(step, " ")
+		name, target, _ := strings.Cut(name, " to ")
+		switch verb {
+		case "start":
+			o, err := sam(), error(nil)
+			o.Google, o.NoMail = name != "without Google", name == "without mail"
+			h.notes, err = Install(h.d, o)
+			testkit.Must(h.t, err)
+		case "older":
+			var records map[string]record
+			_, err := h.d.ReadJSON(recordFile, &records)
+			testkit.Must(h.t, err)
+			records[name] = record{Ours: routines.Digest([]byte("older")), File: routines.Digest([]byte("older"))}
+			testkit.Must(h.t, h.d.WriteJSON(recordFile, records))
+			fallthrough
+		case "mine":
+			storetest.Put(h.t, h.d, name, verb)
+		case "theirs":
+			testkit.Must(h.t, os.WriteFile(filepath.Join(h.outside, name), []byte(verb), 0o600))
+		case "remove":
+			testkit.Must(h.t, h.d.Remove(name))
+		case "folder":
+			testkit.Must(h.t, os.MkdirAll(h.at(name), 0o700))
+		case "link":
+			if strings.HasPrefix(target, "outside") {
+				target = h.at(target)
+			}
+			testkit.Must(h.t, os.MkdirAll(filepath.Dir(h.at(name)), 0o700))
+			testkit.Must(h.t, os.Symlink(target, h.at(name)))
+		default:
+			h.t.Fatalf("%s is no step", step)
+		}
 	}
-	for _, name := range installed {
-		if text := storetest.Text(t, d, name); strings.Contains(text, "{USER_NAME}") || strings.Contains(text, "{BOT_NAME}") {
+}
+
+func (h *home) at(name string) string {
+	if rel, is := strings.CutPrefix(name, "outside"); is {
+		return h.outside + rel
+	}
+	return h.d.Path(name)
+}
+
+// state says what differs from a directory after its first start, what is outside, what the last start noted, and what is offered.
+// What a folder contains is not listed where the user has put a link in its place.
+func (h *home) state() string {
+	h.t.Helper()
+	ours, now := tree(h.t, installed(h.t).Root()), tree(h.t, h.d.Root())
+	var list, links []string
+	for name, text := range now {
+		if ours[name] != text {
+			list = append(list, name+" is "+text)
+		}
+		if strings.HasPrefix(text, "a link to ") {
+			links = append(links, name)
+		}
+	}
+	in := func(name string) string {
+		for _, link := range links {
+			if strings.HasPrefix(name, link+"/") {
+				return link
+			}
+		}
+		return name
+	}
+	for name := range ours {
+		if _, there := now[name]; !there && in(name) == name {
+			list = append(list, name+" is gone")
+		}
+	}
+	for name, text := range tree(h.t, h.outside) {
+		if name != "." {
+			list = append(list, "outside/"+name+" is "+text)
+		}
+	}
+	if aside, _ := filepath.Glob(h.d.Path(recordFile) + ".corrupt-*"); len(aside) > 0 {
+		list = append(list, "a record was set aside")
+	}
+	if len(h.notes) == 11 {
+		h.notes = []Note{{File: "everything", Text: textInstalled}}
+	}
+	for _, n := range h.notes {
+		did := map[string]string{textInstalled: "installed ", textRefreshed: "refreshed ", textLinkReplaced: "replaced "}[n.Text]
+		if n.Warning {
+			did = "warned of "
+		}
+		list = append(list, did+in(n.File))
+	}
+	for _, o := range Offers(h.d) {
+		if !strings.Contains(o.Text, o.File) {
+			h.t.Errorf("the offer of %s says %q", o.File, o.Text)
+		}
+		list = append(list, "offered "+o.File+map[bool]string{true: " instead of the user's"}[o.Edited])
+	}
+	slices.Sort(list)
+	return strings.ReplaceAll(strings.Join(slices.Compact(list), ", "), h.outside, "outside")
+}
+
+func TestWhatBecomesOfOurFilesOverStartsAndEdits(t *testing.T) {
+	const follow, keep, mail = "webhook-spec.md", ".claude/agents/user-proxy.md skills/setup/SKILL.md", ".claude/agents/gmail-reader.md"
+	for _, c := range []struct{ says, files, steps, want string }{
+		{"the first start installs everything", "", "start", "installed everything"},
+		{"the next one does nothing", "", "start, start", ""},
+		{"an identity is written once in a lifetime", "IDENTITY.md", "start, mine FILE, start", "FILE is mine"},
+		{"one that was removed stays away", "IDENTITY.md", "start, remove FILE, start", "FILE is gone"},
+		{"also that of the original program", "IDENTITY.md", "mine FILE, start, remove FILE, start", "FILE is gone"},
+		{"what the next start does by itself is not offered", follow, "start, older FILE", "FILE is older, installed everything"},
+		{"a document follows the program", follow, "start, older FILE, start", "refreshed FILE"},
+		{"until the user changes it", follow, "start, older FILE, mine FILE, start", "FILE is mine, offered FILE instead of the user's"},
+		{"and again once that is removed", follow, "start, older FILE, mine FILE, start, remove FILE, start", "installed FILE"},
+		{"the user's version of a subagent or a skill stays", keep, "start, mine FILE, start", "FILE is mine"},
+		{"a newer one is offered", keep, "start, older FILE, start", "FILE is older, offered FILE"},
+		{"also to who has changed it", keep, "start, older FILE, mine FILE, start", "FILE is mine, offered FILE instead of the user's"},
+		{"and installed in an empty place", keep, "start, older FILE, mine FILE, start, remove FILE, start", "installed FILE"},
+		{"the mail reader is not there without an account", mail, "start without Google, start without Google", "FILE is gone"},
+		{"it is there with one", mail, "start without Google, start", "installed FILE"},
+		{"it leaves with the account", mail, "start, start without Google", "FILE is gone"},
+		{"it returns with it", mail, "start, start without Google, start", "installed FILE"},
+		{"but the user's stays", mail, "start, mine FILE, start without Google", "FILE is mine"},
+		{"it is not there without permission to read mail", mail, "start without mail, start without mail", "FILE is gone"},
+		{"it is there with the permission", mail, "start without mail, start", "installed FILE"},
+		{"it leaves with the permission", mail, "start, start without mail", "FILE is gone"},
+		{
+			"a link to the original's document is replaced, and not followed", follow, "theirs x.md, link FILE to outside/x.md, start, start",
+			"outside/x.md is theirs",
+		},
+		{"also one that leads nowhere", follow, "start, remove FILE, link FILE to outside/x.md, start", "replaced FILE"},
+		{
+			"the original's subagent stays", ".claude/agents/user-proxy.md", "mine FILE, link .claude/skills to ../skills, start, start",
+			"FILE is mine, offered FILE instead of the user's",
+		},
+		{
+			"a file that is a link stays one", "IDENTITY.md .claude/agents/user-proxy.md skills/setup/SKILL.md",
+			"theirs x, link FILE to outside/x, start, start", "FILE is a link to outside/x, outside/x is theirs",
+		},
+		{
+			"also one that leads nowhere, where nothing is made", "IDENTITY.md .claude/agents/user-proxy.md skills/setup/SKILL.md",
+			"link FILE to outside/x, start, start", "FILE is a link to outside/x",
+		},
+		{
+			"a folder that is a link stays one, empty, and is a warning", ".claude .claude/agents skills skills/setup",
+			"folder outside/x, link FILE to outside/x, start, start", "FILE is a link to outside/x, outside/x is a folder, warned of FILE",
+		},
+		{
+			"also one that leads nowhere, where none is made", ".claude .claude/agents skills skills/setup",
+			"link FILE to outside/x, start, start", "FILE is a link to outside/x, warned of FILE",
+		},
+		{
+			"a link within the directory is the user's", follow, "mine mine.md, link FILE to mine.md, start, start",
+			"FILE is a link to mine.md, mine.md is mine",
+		},
+		{
+			"a folder in the place of a file is the user's", "IDENTITY.md webhook-spec.md .claude/agents/user-proxy.md .claude/skills",
+			"folder FILE, start, start", "FILE is a folder",
+		},
+		{
+			"an unreadable record is set aside, and the user's file stays", recordFile, "start, mine webhook-spec.md, mine FILE, start",
+			"a record was set aside, offered webhook-spec.md instead of the user's, warned of FILE, webhook-spec.md is mine",
+		},
+		{"which is a warning once", recordFile, "start, mine FILE, start, start", "a record was set aside"},
+	} {
+		for _, name := range strings.Fields(c.files + strings.Repeat(" no-file", max(0, 1-len(c.files)))) {
+			h := newHome(t)
+			h.play(strings.ReplaceAll(c.steps, "FILE", name))
+			got := strings.Split(h.state(), ", ")
+			want := strings.Split(strings.ReplaceAll(c.want, "FILE", name), ", ")
+			slices.Sort(want)
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("%s: %s (%s): (-want +got)\n%s", c.says, name, c.steps, diff)
+			}
+		}
+	}
+}
+
+func TestTheTextsHaveTheNamesAndTheSecondStartWritesNothing(t *testing.T) {
+	d := installed(t)
+	stamps := func() string { // a rename makes another file, also with the same bytes
+		var out strings.Builder
+		for _, name := range slices.Sorted(maps.Keys(tree(t, d.Root()))) {
+			info, err := os.Lstat(d.Path(name))
+			testkit.Must(t, err)
+			fmt.Fprintln(&out, name, info.ModTime().UnixNano())
+		}
+		return out.String()
+	}
+	all, before := tree(t, d.Root()), stamps()
+	for name, text := range all {
+		if strings.Contains(text, "{USER_NAME}") || strings.Contains(text, "{BOT_NAME}") {
 			t.Errorf("%s has a name left open", name)
 		}
 	}
-	if exists(d, "USER.md") {
-		t.Error("USER.md is the user's to make")
+	if _, there := all["USER.md"]; there || all[".claude/skills"] != "a link to ../skills" || !strings.Contains(all["IDENTITY.md"], "You are Ollie, the personal assistant of Sam.") {
+		t.Errorf("USER.md, which the user makes, is there: %v; IDENTITY.md reads\n%s", there, all["IDENTITY.md"])
 	}
-	if target, err := os.Readlink(d.Path(".claude/skills")); err != nil || target != "../skills" {
-		t.Errorf(".claude/skills leads to %q, %v", target, err)
-	}
-	if !strings.Contains(storetest.Text(t, d, "IDENTITY.md"), "You are Ollie, the personal assistant of Sam.") {
-		t.Errorf("IDENTITY.md reads\n%s", storetest.Text(t, d, "IDENTITY.md"))
-	}
-	before, stamp := tree(t, d.Root()), modTimes(t, d)
-	if notes := install(t, d); len(notes) > 0 {
-		t.Errorf("the second start notes %+v", notes)
-	}
-	if diff := cmp.Diff(before, tree(t, d.Root())); diff != "" {
-		t.Errorf("the second start changed files:\n%s", diff)
-	}
-	if diff := cmp.Diff(stamp, modTimes(t, d)); diff != "" {
+	_, err := Install(d, sam())
+	testkit.Must(t, err)
+	if diff := cmp.Diff(before, stamps()); diff != "" {
 		t.Errorf("the second start wrote files:\n%s", diff)
 	}
-	if offers := Offers(d); len(offers) > 0 {
-		t.Errorf("a fresh directory is offered %+v", offers)
-	}
-}
-
-// modTimes detects rewriting even if the bytes do not change, because a rename creates
-// another file.
-func modTimes(t testing.TB, d *store.Dir) map[string]int64 {
-	t.Helper()
-	all := map[string]int64{}
-	for _, name := range append([]string{recordFile}, installed...) {
-		info, err := os.Lstat(d.Path(name))
-		testkit.Must(t, err)
-		all[name] = info.ModTime().UnixNano()
-	}
-	return all
 }
 
 func TestNamesFromOutsideForgeNothingInTheFiles(t *testing.T) {
 	d := prepared(t)
-	if _, err := Install(d, Options{UserName: "S\x1b[31m\n# Boss {BOT_NAME} " + strings.Repeat("x", 200)}); err != nil {
-		t.Fatal(err)
-	}
+	_, err := Install(d, Options{UserName: "S\x1b[31m\n# Boss {BOT_NAME} " + strings.Repeat("x", 200)})
+	testkit.Must(t, err)
 	text := storetest.Text(t, d, "IDENTITY.md")
-	if strings.Contains(text, "\x1b") || strings.Contains(text, "\n# Boss") || strings.Contains(text, strings.Repeat("x", 81)) {
+	if strings.Contains(text, "\x1b") || strings.Contains(text, "\n# Boss") || strings.Contains(text, strings.Repeat("x", 81)) ||
+		!strings.Contains(text, "You are the assistant, the personal assistant of S # Boss {BOT_NAME} x") {
 		t.Errorf("it reads\n%s", text)
-	}
-	if !strings.Contains(text, "You are the assistant, the personal assistant of S # Boss {BOT_NAME} x") {
-		t.Errorf("a name was filled into a name:\n%s", text)
 	}
 	if _, problems := Subagents(d); len(problems) > 0 {
 		t.Errorf("the subagents are broken: %+v", problems)
-	}
-}
-
-// older replaces a file with the version installed by an earlier release.
-func older(t testing.TB, d *store.Dir, name, text string) {
-	t.Helper()
-	storetest.Put(t, d, name, text)
-	var records map[string]record
-	if _, err := d.ReadJSON(recordFile, &records); err != nil {
-		t.Fatal(err)
-	}
-	records[name] = record{Ours: routines.Digest([]byte(text)), File: routines.Digest([]byte(text))}
-	testkit.Must(t, d.WriteJSON(recordFile, records))
-}
-
-// play plays a story of one of our files in a new directory: start, also without Google or without permission to read
-// mail; older, the version that an earlier release installed; mine, what the user writes; remove. It returns what the file has in the end, what is
-// offered for it, and how many notes the last start had.
-func play(t *testing.T, name, story string) (content, offered string, notes int) {
-	t.Helper()
-	d, fresh := prepared(t), prepared(t)
-	install(t, fresh)
-	for step := range strings.SplitSeq(story, ", ") {
-		switch step {
-		case "start", "start without Google", "start without mail":
-			o := sam()
-			o.Google, o.NoMail = step != "start without Google", step == "start without mail"
-			list, err := Install(d, o)
-			if testkit.Must(t, err); warned(list) {
-				t.Errorf("%s: %s: notes are %+v", name, story, list)
-			}
-			notes = len(slices.DeleteFunc(list, func(n Note) bool { return n.File != name }))
-		case "older":
-			older(t, d, name, "older")
-		case "mine":
-			storetest.Put(t, d, name, "mine")
-		case "remove":
-			testkit.Must(t, d.Remove(name))
-		}
-	}
-	content = "gone"
-	if exists(d, name) {
-		content = strings.Replace(storetest.Text(t, d, name), storetest.Text(t, fresh, name), "ours", 1)
-	}
-	for _, o := range Offers(d) {
-		offered += map[bool]string{true: "edited", false: "as it was"}[o.Edited]
-		if o.File != name || !strings.Contains(o.Text, name) {
-			t.Errorf("%s: %s: offered is %+v", name, story, o)
-		}
-	}
-	return content, offered, notes
-}
-
-func TestWhatBecomesOfOurFilesOverStartsAndEdits(t *testing.T) {
-	const document, subagent, aSkill = "webhook-spec.md", ".claude/agents/user-proxy.md", "skills/setup/SKILL.md"
-	for _, c := range []struct {
-		names            []string
-		story            string
-		content, offered string
-		notes            int
-	}{
-		// An identity is written once in a lifetime.
-		{[]string{"IDENTITY.md"}, "start, mine, start", "mine", "", 0},
-		{[]string{"IDENTITY.md"}, "start, remove, start", "gone", "", 0},
-		{[]string{"IDENTITY.md"}, "mine, start, remove, start", "gone", "", 0}, // of the original program
-		// A document follows the program until the user changes it.
-		{[]string{document}, "start, older", "older", "", 1}, // what the next start does by itself is not offered
-		{[]string{document}, "start, older, start", "ours", "", 1},
-		{[]string{document}, "start, older, mine, start", "mine", "edited", 0},
-		{[]string{document}, "start, older, mine, start, remove, start", "ours", "", 1},
-		// Subagents and skills are offered and never written over.
-		{[]string{subagent, aSkill}, "start, mine, start", "mine", "", 0},
-		{[]string{subagent, aSkill}, "start, older, start", "older", "as it was", 0},
-		{[]string{subagent, aSkill}, "start, older, mine, start", "mine", "edited", 0},
-		{[]string{subagent, aSkill}, "start, older, mine, start, remove, start", "ours", "", 1},
-	} {
-		for _, name := range c.names {
-			content, offered, notes := play(t, name, c.story)
-			if content != c.content || offered != c.offered || notes != c.notes {
-				t.Errorf("%s: %s: it is %.60q, offered %q, %d notes; want %+v", name, c.story, content, offered, notes, c)
-			}
-		}
-	}
-}
-
-func TestTheMailReaderIsThereOnlyWhileMailCanBeRead(t *testing.T) {
-	for _, c := range []struct {
-		story, content string
-		notes          int
-	}{
-		{"start without Google", "gone", 0},
-		{"start without Google, start", "ours", 1},
-		{"start, start without Google", "gone", 0},
-		{"start, start without Google, start", "ours", 1},
-		{"start, mine, start without Google", "mine", 0},
-		{"start without mail", "gone", 0},
-		{"start without mail, start", "ours", 1},
-		{"start, start without mail", "gone", 0},
-	} {
-		content, offered, notes := play(t, ".claude/agents/gmail-reader.md", c.story)
-		if content != c.content || offered != "" || notes != c.notes {
-			t.Errorf("%s: it is %.60q, offered %q, %d notes; want %+v", c.story, content, offered, notes, c)
-		}
-	}
-}
-
-// A directory of the original program: its own subagents, and links to documents in its
-// checkout.
-func TestADirectoryOfTheOriginalProgramIsTakenOver(t *testing.T) {
-	d := prepared(t)
-	checkout := t.TempDir()
-	outside := filepath.Join(checkout, "webhook-spec.md")
-	testkit.Must(t, os.WriteFile(outside, []byte("The original's."), 0o600))
-	link(t, outside, d.Path("webhook-spec.md"))
-	link(t, filepath.Join(checkout, "gone.md"), d.Path("routine-reminder-spec.md"))
-	storetest.Put(t, d, ".claude/agents/user-proxy.md", "---\nname: user-proxy\ntools: Bash(claude-history *)\n---\nx")
-	link(t, "../skills", d.Path(".claude/skills"))
-
-	install(t, d)
-	for _, name := range []string{"webhook-spec.md", "routine-reminder-spec.md"} {
-		if info, err := os.Lstat(d.Path(name)); err != nil || !info.Mode().IsRegular() || !strings.HasPrefix(storetest.Text(t, d, name), "# ") {
-			t.Errorf("%s is not ours now (%v)", name, err)
-		}
-	}
-	if data, err := os.ReadFile(outside); err != nil || string(data) != "The original's." {
-		t.Errorf("the checkout was touched: %q, %v", data, err)
-	}
-	if got := storetest.Text(t, d, ".claude/agents/user-proxy.md"); !strings.Contains(got, "claude-history") {
-		t.Errorf("the original's subagent was written over: %q", got)
-	}
-	if offers := Offers(d); len(offers) != 1 || !offers[0].Edited || offers[0].File != ".claude/agents/user-proxy.md" {
-		t.Errorf("offered is %+v", offers)
-	}
-}
-
-func link(t testing.TB, target, name string) {
-	t.Helper()
-	testkit.Must(t, os.MkdirAll(filepath.Dir(name), 0o700))
-	testkit.Must(t, os.Symlink(target, name))
-}
-
-func TestNothingIsWrittenThroughLinksOutOfTheDirectory(t *testing.T) {
-	for _, name := range []string{".claude", ".claude/agents", "skills", "skills/setup", "IDENTITY.md", ".claude/agents/user-proxy.md", "skills/setup/SKILL.md"} {
-		for _, there := range []bool{true, false} {
-			d, outside := prepared(t), t.TempDir()
-			target := filepath.Join(outside, "target")
-			folder := filepath.Ext(name) != ".md"
-			switch {
-			case there && folder:
-				testkit.Must(t, os.Mkdir(target, 0o700))
-			case there:
-				testkit.Must(t, os.WriteFile(target, []byte("theirs"), 0o600))
-			}
-			link(t, target, d.Path(name))
-			before := tree(t, outside)
-			notes := install(t, d)
-			if diff := cmp.Diff(before, tree(t, outside)); diff != "" {
-				t.Errorf("%s, there: %v: written outside:\n%s", name, there, diff)
-			}
-			if _, err := os.Lstat(target); !there && err == nil {
-				t.Errorf("%s: its target was made", name)
-			}
-			if got, err := os.Readlink(d.Path(name)); err != nil || got != target {
-				t.Errorf("%s is no longer the user's link (%v)", name, err)
-			}
-			if warned(notes) != folder { // a folder contains what cannot be installed
-				t.Errorf("%s, there: %v: notes are %+v", name, there, notes)
-			}
-			if !exists(d, "webhook-spec.md") {
-				t.Errorf("%s keeps the other files away", name)
-			}
-			Offers(d) // must not fail on it either
-		}
-	}
-}
-
-func warned(notes []Note) bool {
-	for _, n := range notes {
-		if n.Warning {
-			return true
-		}
-	}
-	return false
-}
-
-func TestOtherThingsInOurPlacesAreLeftAlone(t *testing.T) {
-	d := prepared(t)
-	for _, name := range []string{"IDENTITY.md", ".claude/agents/user-proxy.md", ".claude/skills", "webhook-spec.md"} {
-		testkit.Must(t, os.MkdirAll(d.Path(name), 0o700))
-	}
-	storetest.Put(t, d, "notes/mine.md", "mine")
-	link(t, "notes/mine.md", d.Path("skill-spec.md"))
-	before := tree(t, d.Path("notes"))
-	if notes := install(t, d); warned(notes) {
-		t.Errorf("notes are %+v", notes)
-	}
-	if info, err := os.Lstat(d.Path("webhook-spec.md")); err != nil || !info.IsDir() {
-		t.Error("a folder was replaced")
-	}
-	if diff := cmp.Diff(before, tree(t, d.Path("notes"))); diff != "" || storetest.Text(t, d, "skill-spec.md") != "mine" {
-		t.Errorf("a link within the directory was written through:\n%s", diff)
-	}
-}
-
-func TestABrokenRecordIsSetAsideAndCostsNoFile(t *testing.T) {
-	d := prepared(t)
-	install(t, d)
-	storetest.Put(t, d, "webhook-spec.md", "Mine.")
-	storetest.Put(t, d, recordFile, "{oops")
-	notes := install(t, d)
-	if len(notes) != 1 || !notes[0].Warning || !strings.Contains(notes[0].Text, ".corrupt-") {
-		t.Errorf("notes are %+v", notes)
-	}
-	if got := storetest.Text(t, d, "webhook-spec.md"); got != "Mine." {
-		t.Errorf("the user's file reads %q", got)
-	}
-	if notes := install(t, d); len(notes) > 0 {
-		t.Errorf("the next start notes %+v", notes)
 	}
 }
 
@@ -369,12 +311,8 @@ func TestTwoStartsAtOnceInstallOnce(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	total := 0
-	for _, n := range counts {
-		total += n
-	}
-	if total != len(installed) {
-		t.Errorf("%d files were installed, want %d", total, len(installed))
+	if slices.Sort(counts); !slices.Equal(counts, []int{0, 0, 0, 11}) {
+		t.Errorf("the starts installed %d files, want one to install all", counts)
 	}
 }
 
@@ -383,27 +321,16 @@ func TestAFullDiskGivesNotesAndNoHarmAndIsMadeUpForLater(t *testing.T) {
 	if !storetest.Alone(t) {
 		return
 	}
-	d := prepared(t)
-	install(t, d)
-	for _, name := range []string{"webhook-spec.md", "skills/setup/SKILL.md"} {
-		testkit.Must(t, d.Remove(name))
+	h := newHome(t)
+	h.play("start, remove webhook-spec.md, remove skills/setup/SKILL.md, older skill-spec.md")
+	testkit.Must(t, storetest.FullDisk(t, func() error { h.play("start"); return nil }))
+	const warned = "warned of skill-spec.md, warned of skills/setup/SKILL.md, warned of webhook-spec.md"
+	if got := h.state(); got != "skill-spec.md is older, skills/setup/SKILL.md is gone, "+warned+", webhook-spec.md is gone" {
+		t.Errorf("on a full disk: %s", got)
 	}
-	older(t, d, "skill-spec.md", "An earlier version.")
-	var notes []Note
-	if err := storetest.FullDisk(t, func() (err error) {
-		notes, err = Install(d, sam())
-		return err
-	}); err != nil {
-		t.Fatal(err)
-	}
-	if len(notes) != 3 || !notes[0].Warning || !notes[1].Warning || !notes[2].Warning {
-		t.Errorf("notes are %+v", notes)
-	}
-	if got := storetest.Text(t, d, "skill-spec.md"); got != "An earlier version." {
-		t.Errorf("a file was harmed: %q", got)
-	}
-	if notes := install(t, d); len(notes) != 3 || warned(notes) {
-		t.Errorf("with room again, notes are %+v", notes)
+	h.play("start")
+	if got := h.state(); got != "installed skills/setup/SKILL.md, installed webhook-spec.md, refreshed skill-spec.md" {
+		t.Errorf("with room again: %s", got)
 	}
 }
 
@@ -414,15 +341,5 @@ func TestAMissingDirectoryIsAnError(t *testing.T) {
 	}
 	if offers := Offers(d); offers != nil || d.Exists() {
 		t.Errorf("offered is %+v", offers)
-	}
-}
-
-func BenchmarkInstallWithNothingToDo(b *testing.B) {
-	d := prepared(b)
-	install(b, d)
-	for b.Loop() {
-		if notes := install(b, d); len(notes) > 0 {
-			b.Fatal(notes)
-		}
 	}
 }

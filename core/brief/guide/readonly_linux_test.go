@@ -5,35 +5,25 @@ import (
 	"runtime"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"golang.org/x/sys/unix"
 
 	"ollimbot/core/base/testkit"
 )
 
 func TestAReadOnlyDirectoryGivesNotesAndNoHarm(t *testing.T) {
-	d := prepared(t)
-	install(t, d)
-	testkit.Must(t, d.Remove("webhook-spec.md"))
-	before := tree(t, d.Root())
-	folders := []string{d.Root(), d.Path("state"), d.Path(".claude"), d.Path(".claude/agents")}
-	for _, f := range folders {
-		testkit.Must(t, os.Chmod(f, 0o500))
-	}
-	t.Cleanup(func() {
+	h := newHome(t)
+	h.play("start, remove webhook-spec.md")
+	folders := []string{h.d.Root(), h.at("state"), h.at(".claude"), h.at(".claude/agents")}
+	mode := func(m os.FileMode) {
 		for _, f := range folders {
-			if err := os.Chmod(f, 0o700); err != nil {
-				t.Error(err)
-			}
+			testkit.Must(t, os.Chmod(f, m))
 		}
-	})
-	unprivileged(t, func() {
-		if notes := install(t, d); !warned(notes) {
-			t.Errorf("notes are %+v", notes)
-		}
-	})
-	if diff := cmp.Diff(before, tree(t, d.Root())); diff != "" {
-		t.Errorf("something changed:\n%s", diff)
+	}
+	mode(0o500)
+	t.Cleanup(func() { mode(0o700) })
+	unprivileged(t, func() { h.play("start") })
+	if got := h.state(); got != "warned of webhook-spec.md, webhook-spec.md is gone" {
+		t.Error(got)
 	}
 }
 
@@ -49,8 +39,6 @@ func unprivileged(t *testing.T, fn func()) {
 	less := old
 	less[0].Effective &^= 1<<unix.CAP_DAC_OVERRIDE | 1<<unix.CAP_DAC_READ_SEARCH | 1<<unix.CAP_FOWNER
 	testkit.Must(t, unix.Capset(&header, &less[0]))
-	defer func() {
-		testkit.Must(t, unix.Capset(&header, &old[0]))
-	}()
+	defer func() { testkit.Must(t, unix.Capset(&header, &old[0])) }()
 	fn()
 }

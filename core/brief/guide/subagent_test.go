@@ -13,8 +13,7 @@ import (
 
 // The original's five subagents, with our own command for past sessions.
 func TestTheFiveSubagentsHaveTheModelsAndToolsOfTheSpec(t *testing.T) {
-	d := prepared(t)
-	install(t, d)
+	d := installed(t)
 	got, problems := Subagents(d)
 	if len(problems) > 0 {
 		t.Errorf("problems: %+v", problems)
@@ -40,30 +39,25 @@ func TestTheFiveSubagentsHaveTheModelsAndToolsOfTheSpec(t *testing.T) {
 
 // A subagent's tools allow everything its text tells it to use.
 func TestASubagentsTextNamesOnlyWhatItsToolsAllow(t *testing.T) {
-	d := prepared(t)
-	install(t, d)
+	d := installed(t)
 	agents, _ := Subagents(d)
 	for _, a := range agents {
 		for _, span := range spans(storetest.Text(t, d, a.Path)) {
 			switch {
 			case strings.HasPrefix(span, "ollim-bot "):
 				words := strings.Fields(span)
-				if !contains(a.Tools, "Bash("+span+")") && !contains(a.Tools, "Bash(ollim-bot "+words[1]+" *)") {
-					t.Errorf("%s is told to run %q and may not", a.Name, span)
+				if !slices.Contains(a.Tools, "Bash("+span+")") && !slices.Contains(a.Tools, "Bash(ollim-bot "+words[1]+" *)") {
+					t.Errorf("%s is asked to run %q and may not", a.Name, span)
 				}
 			case strings.HasPrefix(span, "mcp__docs__"):
-				if !contains(a.Tools, "mcp__docs__*") {
-					t.Errorf("%s is told to call %s and may not", a.Name, span)
+				if !slices.Contains(a.Tools, "mcp__docs__*") {
+					t.Errorf("%s is asked to call %s and may not", a.Name, span)
 				}
 			case strings.HasPrefix(span, toolset.Prefix):
-				t.Errorf("%s is told to call %s: the bot's tools are not for subagents", a.Name, span)
+				t.Errorf("%s is asked to call %s: the bot's tools are not for subagents", a.Name, span)
 			}
 		}
 	}
-}
-
-func contains(list []string, s string) bool {
-	return slices.Contains(list, s)
 }
 
 func TestSubagentsOfTheUserAreReadAsTheyCome(t *testing.T) {
