@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"ollimbot/core/base/testkit"
+	"ollimbot/core/storage/store/storetest"
 )
 
 // programs writes small scripts to a data directory, so that the tests depend only on a
@@ -59,7 +60,7 @@ func TestCommandsAreReplacedByWhatTheyPrint(t *testing.T) {
 		{"notes are one line", "!`./fail a\nb\x1b[2J`", "[command failed (exit 3): ./fail a b]"},
 		{"the same command runs once", "!`./count` !`./count`", "1 1"},
 	} {
-		if got := Expand(t.Context(), open(t, root), How{}, c.text); got != c.want {
+		if got := Expand(t.Context(), storetest.At(t, root), How{}, c.text); got != c.want {
 			t.Errorf("%s: %q became %q, want %q", c.name, c.text, got, c.want)
 		}
 	}
@@ -141,7 +142,7 @@ func TestNothingRunsOnceTheRunHasEnded(t *testing.T) {
 	root := programs(t, map[string]string{"leave": "echo x >made"})
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if got := Expand(ctx, open(t, root), How{}, "!`./leave`"); got != "[command skipped (total timeout): ./leave]" {
+	if got := Expand(ctx, storetest.At(t, root), How{}, "!`./leave`"); got != "[command skipped (total timeout): ./leave]" {
 		t.Errorf("got %q", got)
 	}
 	if _, err := os.Stat(root + "/made"); err == nil {
@@ -164,7 +165,7 @@ func TestAChildThatKeepsTheOutputOpenDoesNotHoldUpTheText(t *testing.T) {
 func TestACommandHasASessionOfItsOwn(t *testing.T) {
 	testkit.Alone(t)
 	root := programs(t, map[string]string{"self": "cut -d ' ' -f 1,5,6 /proc/$$/stat"})
-	got := strings.Fields(Expand(t.Context(), open(t, root), How{}, "!`./self`"))
+	got := strings.Fields(Expand(t.Context(), storetest.At(t, root), How{}, "!`./self`"))
 	if len(got) != 3 || got[0] != got[1] || got[1] != got[2] || got[1] == strconv.Itoa(syscall.Getpgrp()) {
 		t.Errorf("process, group and session are %q", got)
 	}

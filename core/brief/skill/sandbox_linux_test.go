@@ -8,6 +8,7 @@ import (
 	"ollimbot/core/base/testkit"
 	"ollimbot/core/safety/sandbox"
 	"ollimbot/core/safety/sandbox/sandboxtest"
+	"ollimbot/core/storage/store/storetest"
 )
 
 func TestCommandsOfASkillRunInTheSandboxInTheUsersZone(t *testing.T) {
@@ -24,12 +25,12 @@ func TestCommandsOfASkillRunInTheSandboxInTheUsersZone(t *testing.T) {
 		"!`./zone`": "+0545", "!`./secret`": "[command failed (exit 1): ./secret: cat: .env: Permission denied]", "!`./write`": "x", "!`./hang`": "done", "!`./env`": "1",
 		"!`./where`": resolved(t, root), "!`./fail`": "[command failed (exit 3): ./fail]", "!`./nothing`": "[command not found: ./nothing]",
 	} {
-		if got := Expand(t.Context(), open(t, root), how, text); got != want {
+		if got := Expand(t.Context(), storetest.At(t, root), how, text); got != want {
 			t.Errorf("%s became %q, want %q", text, got, want)
 		}
 	}
 	for _, text := range []string{"!`./task`", "!`./plant`"} {
-		if got := Expand(t.Context(), open(t, root), how, text); !strings.Contains(got, "failed") {
+		if got := Expand(t.Context(), storetest.At(t, root), how, text); !strings.Contains(got, "failed") {
 			t.Errorf("%s became %q", text, got)
 		}
 	}

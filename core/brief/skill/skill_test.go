@@ -1,6 +1,7 @@
 package skill
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -24,13 +25,7 @@ func at(t *testing.T, files map[string]string) *store.Dir {
 		testkit.Must(t, os.MkdirAll(filepath.Dir(path), 0o700))
 		testkit.Must(t, os.WriteFile(path, []byte(text), 0o600))
 	}
-	return open(t, root)
-}
-
-func open(t *testing.T, root string) *store.Dir {
-	t.Helper()
-	d := storetest.At(t, root)
-	return d
+	return storetest.At(t, root)
 }
 
 func file(name, rest string) string {
@@ -45,8 +40,8 @@ func names(skills []Skill) []string {
 	return list
 }
 
-func TestTheSkillsOfADataDirectoryAreReadAsTheyStand(t *testing.T) {
-	skills, problems := List(open(t, "testdata"))
+func TestTheSkillsOfADataDirectoryAreReadAsTheyAre(t *testing.T) {
+	skills, problems := List(storetest.At(t, "testdata"))
 	want := []Skill{
 		{
 			Name: "email-triage", Description: "Sort email by what needs an answer, an action, or nothing.",
@@ -71,64 +66,43 @@ func TestTheSkillsOfADataDirectoryAreReadAsTheyStand(t *testing.T) {
 }
 
 func TestAFileIsParsedOrSaysWhereItIsWrong(t *testing.T) {
-	for _, c := range []struct {
-		name, text   string
-		ok           bool
-		line, column int
-		message      string
-	}{
-		{"valid", file("demo", ""), true, 0, 0, ""},
-		{"fields of other programs", file("demo", "model: opus\nlicense: MIT\n"), true, 0, 0, ""},
-		{"no front matter", "Just text.\n", false, 1, 1, "three dashes"},
-		{"bad YAML", "---\nname: \"demo\ndescription: x\n---\n", false, 2, 7, ""},
-		{"a list instead of keys", "---\n- name\n- description\n---\nx\n", false, 2, 1, ""},
-		{"no name", "---\ndescription: x\n---\nx\n", false, 1, 1, `name: "demo"`},
-		{"an empty name", "---\ndescription: x\nname: \" \"\n---\nx\n", false, 3, 1, "there is no name"},
-		{"a name that is a list", "---\ndescription: x\nname: [a]\n---\nx\n", false, 3, 1, "must be text"},
-		{"no description", "---\nname: demo\n---\nx\n", false, 1, 1, "description:"},
-		{"another name than the folder's", file("other", ""), true, 2, 7, "make them equal"},
-		{"tools that are no list", file("demo", "allowed-tools: Read\n"), true, 4, 16, "must be a list"},
-		{"an item that is no pattern", file("demo", "allowed-tools:\n  - [a]\n"), true, 5, 5, "no tool pattern"},
-		{"a tool that is everything", file("demo", "allowed_tools:\n  - \"Bash(*)\"\n"), true, 5, 5, "left out"},
-		{"a broad tool", file("demo", "allowed-tools:\n  - \"Read(*)\"\n"), true, 5, 5, "broad"},
-		{"no text", "---\nname: demo\ndescription: x\n---\n", true, 5, 1, "no text"},
+	for _, c := range []struct{ name, text, want, says string }{
+		{"valid", file("demo", ""), "a skill", ""},
+		{"fields of other programs", file("demo", "model: opus\nlicense: MIT\n"), "a skill", ""},
+		{"no front matter", "Just text.\n", "1:1 error", "three dashes"},
+		{"bad YAML", "---\nname: \"demo\ndescription: x\n---\n", "2:7 error", ""},
+		{"a list instead of keys", "---\n- name\n- description\n---\nx\n", "2:1 error", ""},
+		{"no name", "---\ndescription: x\n---\nx\n", "1:1 error", `name: "demo"`},
+		{"an empty name", "---\ndescription: x\nname: \" \"\n---\nx\n", "3:1 error", "there is no name"},
+		{"a name that is a list", "---\ndescription: x\nname: [a]\n---\nx\n", "3:1 error", "must be text"},
+		{"no description", "---\nname: demo\n---\nx\n", "1:1 error", "description:"},
+		{"another name than the folder's", file("other", ""), "a skill 2:7 warning", "make them equal"},
+		{"a name that breaks the rule", file("Demo_1", ""), "a skill 2:7 warning", textNameLetters},
+		{"tools that are no list", file("demo", "allowed-tools: Read\n"), "a skill 4:16 warning", "must be a list"},
+		{"an item that is no pattern", file("demo", "allowed-tools:\n  - [a]\n"), "a skill 5:5 warning", "no tool pattern"},
+		{"a tool that is everything", file("demo", "allowed_tools:\n  - \"Bash(*)\"\n"), "a skill 5:5 warning", "left out"},
+		{"a broad tool", file("demo", "allowed-tools:\n  - \"Read(*)\"\n"), "a skill 5:5 warning", "broad"},
+		{"no text", "---\nname: demo\ndescription: x\n---\n", "a skill 5:1 warning", "no text"},
 	} {
-		t.Run(c.name, func(t *testing.T) {
-			s, problems, ok := Parse("demo", []byte(c.text))
-			if ok != c.ok || ok && s.Name == "" || !ok && s.Path != "" {
-				t.Fatalf("ok is %v, skill %+v, problems %v", ok, s, problems)
+		folder := "demo"
+		if strings.Contains(c.text, "Demo_1") {
+			folder = "Demo_1"
+		}
+		s, problems, ok := Parse(folder, []byte(c.text))
+		got, says := map[bool]string{true: "a skill"}[ok && s.Name != "" && s.Path == "skills/"+folder+"/SKILL.md"], ""
+		for _, p := range problems {
+			got, says = got+fmt.Sprintf(" %d:%d %s", p.Line, p.Column, p.Severity), says+p.Message
+			if p.File != "skills/"+folder+"/SKILL.md" {
+				t.Errorf("%s: the problem is in %s", c.name, p.File)
 			}
-			if c.line == 0 {
-				if len(problems) != 0 {
-					t.Fatalf("problems: %v", problems)
-				}
-				return
-			}
-			if len(problems) != 1 {
-				t.Fatalf("want one problem: %v", problems)
-			}
-			p := problems[0]
-			if p.File != "skills/demo/SKILL.md" || p.Line != c.line || p.Column != c.column || !strings.Contains(p.Message, c.message) {
-				t.Errorf("problem is %+v, want %d:%d with %q", p, c.line, c.column, c.message)
-			}
-			if (p.Severity == routines.Error) == c.ok {
-				t.Errorf("severity is %s while ok is %v", p.Severity, ok)
-			}
-		})
+		}
+		if strings.TrimSpace(got) != c.want || !strings.Contains(says, c.says) || !ok && s.Path != "" {
+			t.Errorf("%s: %s %q, want %s %q", c.name, got, says, c.want, c.says)
+		}
 	}
-}
-
-func TestAFolderThatBreaksTheRuleForNamesIsReadWithAWarning(t *testing.T) {
-	_, problems, ok := Parse("Demo_1", []byte(file("Demo_1", "")))
-	if !ok || len(problems) != 1 || problems[0].Message != textNameLetters {
-		t.Errorf("ok %v, problems %v", ok, problems)
-	}
-}
-
-func TestTextOfASkillIsCleaned(t *testing.T) {
 	s, _, ok := Parse("demo", []byte("---\nname: demo\ndescription: \"a\\e[31m b\\u202e\"\n---\nOne.\x1b[2J\n\n  Two.\u202e\x07\n"))
 	if !ok || s.Description != "a b" || s.Body != "One.\n\n  Two." {
-		t.Errorf("ok %v, skill %q", ok, s)
+		t.Errorf("a text that is not clean: %v, skill %q", ok, s)
 	}
 }
 
@@ -188,18 +162,18 @@ func TestReadFindsOnlyWhatLiesInTheSkillsFolder(t *testing.T) {
 			t.Errorf("Read(%q) is %+v, %v", name, s, ok)
 		}
 	}
-	var told []string
+	var wrong []string
 	_, problems := List(d)
 	for _, p := range problems {
 		if p.Severity == routines.Error {
-			told = append(told, p.File)
+			wrong = append(wrong, p.File)
 		}
 	}
 	want := []string{"absolute", "broken", "huge", "inner", "linked", "pipe"}
 	for i, name := range want {
 		want[i] = "skills/" + name + "/SKILL.md"
 	}
-	if diff := cmp.Diff(want, told); diff != "" {
+	if diff := cmp.Diff(want, wrong); diff != "" {
 		t.Errorf("errors (-want +got):\n%s\n%v", diff, problems)
 	}
 }
@@ -218,22 +192,11 @@ func TestLoadKeepsTheOrderAndDropsWhatIsMissing(t *testing.T) {
 }
 
 func TestToolsAreCollectedOnceAndInOrderWithoutTheDangerousOnes(t *testing.T) {
-	for _, c := range []struct {
-		name   string
-		skills []Skill
-		want   []string
-	}{
-		{"no skills", nil, nil},
-		{"a skill without tools", []Skill{{Name: "a"}}, nil},
-		{
-			"two skills",
-			[]Skill{{Tools: []string{"Read(./b.md)", "WebFetch"}}, {}, {Tools: []string{"Read(./a.md)", "WebFetch"}}},
-			[]string{"Read(./b.md)", "WebFetch", "Read(./a.md)"},
-		},
-		{"what would hand over everything", []Skill{{Tools: []string{"Bash(*)", "Bash(a; b)", "Write(state/**)", "Read(*)"}}}, []string{"Read(*)"}},
-	} {
-		if diff := cmp.Diff(c.want, Tools(c.skills)); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", c.name, diff)
-		}
+	list := []Skill{
+		{Tools: []string{"Read(./b.md)", "WebFetch"}}, {}, {Tools: []string{"Read(./a.md)", "WebFetch"}},
+		{Tools: []string{"Bash(*)", "Bash(a; b)", "Write(state/**)", "Read(*)"}},
+	}
+	if diff := cmp.Diff([]string{"Read(./b.md)", "WebFetch", "Read(./a.md)", "Read(*)"}, Tools(list)); diff != "" || Tools([]Skill{{}}) != nil {
+		t.Errorf("-want +got:\n%s", diff)
 	}
 }

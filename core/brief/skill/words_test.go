@@ -42,7 +42,7 @@ func TestACommandLineIsSplitAsAShellWouldWithoutItsPowers(t *testing.T) {
 	}
 }
 
-func TestQuotedWordsComeBackAsTheyWere(t *testing.T) {
+func TestQuotedWordsAreSplitAsTheyWere(t *testing.T) {
 	testkit.Check(t, func(t *rapid.T) {
 		words := rapid.SliceOfN(rapid.StringOf(rapid.SampledFrom([]rune(`ab '"\$#é`+"\n\t"))), 1, 5).Draw(t, "words")
 		line := ""
