@@ -3,7 +3,6 @@ package routines
 import (
 	"errors"
 	"io/fs"
-	"os"
 	"path"
 	"strings"
 	"testing"
@@ -97,30 +96,29 @@ func TestAReminderAlwaysSaysWhetherItIsBackground(t *testing.T) {
 }
 
 func TestWhatWouldNotLoadIsNotWritten(t *testing.T) {
-	d := storetest.Dir(t)
-	at := time.Date(2026, 11, 23, 9, 40, 0, 0, time.UTC)
-	for want, r := range map[string]Routine{
-		"this has four":      {Task: Task{Body: "x"}, Cron: "0 9 * *"},
-		"never fires":        {Task: Task{Body: "x"}, Cron: "0 0 30 2 *"},
-		"there is no prompt": {Task: Task{Body: " \u200b\n"}, Cron: "0 9 * * *"},
-		"too broad":          {Task: Task{Body: "x", Allowed: []string{"Bash(*)"}}, Cron: "0 9 * * *"},
+	d, at := storetest.Dir(t), time.Date(2026, 11, 23, 9, 40, 0, 0, time.UTC)
+	for want, task := range map[string]any{
+		"this has four":      Routine{Task: Task{Body: "x"}, Cron: "0 9 * *"},
+		"never fires":        Routine{Task: Task{Body: "x"}, Cron: "0 0 30 2 *"},
+		"there is no prompt": Routine{Task: Task{Body: " \u200b\n"}, Cron: "0 9 * * *"},
+		"too broad":          Routine{Task: Task{Body: "x", Allowed: []string{"Bash(*)"}}, Cron: "0 9 * * *"},
+		"one line":           Reminder{Task: Task{ID: "a\nb", Body: "x"}, RunAt: at},
+		"there is no run-at": Reminder{Task: Task{Body: "x"}},
+		"beyond max-chain":   Reminder{Task: Task{Body: "x"}, RunAt: at, ChainDepth: 2, MaxChain: 1},
+		"keep one of":        Reminder{Task: Task{Body: "x", Allowed: []string{"A"}, Disallowed: []string{"B"}}, RunAt: at},
 	} {
-		if _, err := AddRoutine(d, r); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%v, want %q", err, want)
+		var err error
+		if r, is := task.(Routine); is {
+			_, err = AddRoutine(d, r)
+		} else {
+			_, err = AddReminder(d, task.(Reminder))
 		}
-	}
-	for want, r := range map[string]Reminder{
-		"one line":            {Task: Task{ID: "a\nb", Body: "x"}, RunAt: at},
-		"there is no run-at":  {Task: Task{Body: "x"}},
-		"beyond max-chain":    {Task: Task{Body: "x"}, RunAt: at, ChainDepth: 2, MaxChain: 1},
-		"given; keep one of ": {Task: Task{Body: "x", Allowed: []string{"A"}, Disallowed: []string{"B"}}, RunAt: at},
-	} {
-		if _, err := AddReminder(d, r); err == nil || !strings.Contains(err.Error(), want) {
+		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)
 		}
 	}
 	for _, folder := range []string{RoutineFolder, ReminderFolder} {
-		if entries, err := os.ReadDir(d.Path(folder)); err == nil && len(entries) > 0 {
+		if entries, err := d.Entries(folder); err == nil && len(entries) > 0 {
 			t.Errorf("%s holds %v", folder, entries)
 		}
 	}
@@ -174,46 +172,6 @@ func TestAnIDNeverLeadsAFileElsewhere(t *testing.T) {
 	}
 }
 
-func TestRemovingTakesTheFirstFileOfThatId(t *testing.T) {
-	d := storetest.Dir(t)
-	if rel, found, err := RemoveTask(d, KindRoutine, "a", Task{}); rel != "" || found || err != nil {
-		t.Errorf("without a folder: %q %t %v", rel, found, err)
-	}
-	for name, text := range map[string]string{
-		"routines/1-broken.md":  "---\nid: \"a\nno end",
-		"routines/2-listed.md":  "- id: a\n",
-		"routines/3-other.md":   "---\nid: ab\ncron: 0 9 * * *\n---\na\n",
-		"routines/4-escaped.md": "---\nid: \"\\x61\"\n---\nx\n",
-		"routines/5-same.md":    "---\nid: a\ncron: 0 9 * * *\n---\nx\n",
-		"routines/0-notes.txt":  "---\nid: a\n---\nx\n",
-		"reminders/1-same.md":   "---\nid: a\n---\nx\n",
-	} {
-		storetest.Put(t, d, name, text)
-	}
-	testkit.Must(t, os.Mkdir(d.Path("routines/0-folder.md"), 0o700))
-	for _, want := range []string{"routines/4-escaped.md", "routines/5-same.md", ""} {
-		rel, found, err := RemoveTask(d, KindRoutine, "a", Task{})
-		if rel != want || found != (want != "") || err != nil {
-			t.Errorf("got %q %t %v, want %q", rel, found, err, want)
-		}
-		if want == "" {
-			continue
-		}
-		if _, err := os.Stat(d.Path(want)); !os.IsNotExist(err) {
-			t.Errorf("%s is still there: %v", want, err)
-		}
-	}
-	if entries, err := os.ReadDir(d.Path(RoutineFolder)); err != nil || len(entries) != 5 {
-		t.Errorf("other files are gone: %v %v", entries, err)
-	}
-	if rel, found, err := RemoveTask(d, KindReminder, "a", Task{}); rel != "reminders/1-same.md" || !found || err != nil {
-		t.Errorf("%q %t %v", rel, found, err)
-	}
-	if _, _, err := RemoveTask(d, KindWebhook, "a", Task{}); err == nil {
-		t.Error("a webhook is removed")
-	}
-}
-
 // drawTask draws a task as read from a file.
 func drawTask(t *rapid.T, kind Kind) Task {
 	text := rapid.OneOf(rapid.String(), rapid.StringOf(rapid.RuneFrom([]rune("ab\"'\\#:-\n\t{}[]é…\u00a0"))))
@@ -249,7 +207,7 @@ func drawTask(t *rapid.T, kind Kind) Task {
 	return task
 }
 
-func TestEveryRoutineComesBackFromItsFile(t *testing.T) {
+func TestEveryRoutineIsReadAsItWasWritten(t *testing.T) {
 	testkit.Check(t, func(t *rapid.T) {
 		expr := rapid.SampledFrom([]string{"0 9 * * *", "*/30 9-18 * * mon-fri", "0 9 13 * 5"}).Draw(t, "cron")
 		schedule, err := cron.Parse(expr)
@@ -268,7 +226,7 @@ func TestEveryRoutineComesBackFromItsFile(t *testing.T) {
 	})
 }
 
-func TestEveryReminderComesBackFromItsFile(t *testing.T) {
+func TestEveryReminderIsReadAsItWasWritten(t *testing.T) {
 	zone := losAngeles(t)
 	testkit.Check(t, func(t *rapid.T) {
 		micros := rapid.Int64Range(0, 4_000_000_000_000_000).Draw(t, "microseconds")
@@ -286,4 +244,14 @@ func TestEveryReminderComesBackFromItsFile(t *testing.T) {
 			t.Fatal(diff)
 		}
 	})
+}
+
+func TestALongDiffIsCutAndSaysSo(t *testing.T) {
+	diff := Diff([]byte("a\n"), []byte(strings.Repeat("line\n", mostDiff)))
+	if !strings.HasSuffix(diff, "+line\n+line") || !strings.Contains(diff, " characters are not shown here⟧") || len(diff) > mostDiff+8 {
+		t.Errorf("%d characters end with %q", len(diff), diff[len(diff)-100:])
+	}
+	if got := Diff([]byte("a\x1b[31m\r\n"), []byte("b\x1b[31m\r\n")); strings.ContainsAny(got, "\x1b\r") {
+		t.Errorf("it is not cleaned: %q", got)
+	}
 }

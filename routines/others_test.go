@@ -2,14 +2,11 @@ package routines
 
 import (
 	"encoding/binary"
-	"slices"
 	"strings"
 	"testing"
 	"unicode/utf16"
 
-	"ollimbot/core/base/testkit"
 	"ollimbot/core/storage/frontmatter"
-	"ollimbot/core/storage/store/storetest"
 )
 
 // in16 is a text as programs on Windows save it: in UTF-16, with or without a mark.
@@ -60,38 +57,5 @@ func TestAChangedFileInUTF16BecomesUTF8(t *testing.T) {
 	out, err := frontmatter.Splice([]byte(in16(binary.LittleEndian, "\ufeff", plants)), []frontmatter.Entry{{Key: "cron", Value: "0 9 * * *"}})
 	if want := strings.Replace(plants, "0 8", "0 9", 1); err != nil || string(out) != want {
 		t.Errorf("%q, %v", out, err)
-	}
-}
-
-func TestFilesThatAreNotReadAreNamed(t *testing.T) {
-	d := storetest.Dir(t)
-	for _, name := range []string{
-		"one.MD", "two.markdown", "more/three.md", "more/deep.txt", "empty/notes.txt", ".trash/four.md", "#five.MD", "six.txt", "seven.md.orig", "seven.md",
-	} {
-		storetest.Put(t, d, "routines/"+name, strings.ReplaceAll(plants, "id: plants", "id: "+strings.NewReplacer("/", "-", ".", "-", "#", "").Replace(name)))
-	}
-	x := NewIndex(d, nil)
-	said := func() (list []string) {
-		for _, p := range x.Set().Problems {
-			list = append(list, p.File+": "+string(p.Severity)+": "+p.Message)
-		}
-		return list
-	}
-	x.Scan()
-	want := []string{
-		"routines/more: warning: the files in this folder are ignored: move them to routines/ itself",
-		"routines/one.MD: warning: this file is ignored, because only files that end in .md are read: name it one.md",
-		"routines/two.markdown: warning: this file is ignored, because only files that end in .md are read: name it two.md",
-	}
-	if got := said(); !slices.Equal(got, want) {
-		t.Errorf("%s", strings.Join(got, "\n"))
-	}
-	if n := len(x.Set().Routines); n != 1 {
-		t.Errorf("%d routines", n)
-	}
-	testkit.Must(t, d.Remove("routines/one.MD"))
-	x.Refresh([]string{"routines/one.MD"})
-	if got := said(); !slices.Equal(got, want[:1:1]) && !slices.Equal(got, []string{want[0], want[2]}) {
-		t.Errorf("once it has gone: %s", strings.Join(got, "\n"))
 	}
 }

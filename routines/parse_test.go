@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"ollimbot/core/base/clean"
+	"ollimbot/core/base/goldentest"
 	"ollimbot/core/base/testkit"
 	"ollimbot/routines/cron"
 	"ollimbot/routines/recur"
@@ -27,16 +28,6 @@ func losAngeles(t testing.TB) *time.Location {
 	return loc
 }
 
-// parseEither parses a file as the kind given by its path.
-func parseEither(rel string, data []byte, zone *time.Location) []Problem {
-	if strings.Contains(rel, "reminder") {
-		_, problems := ParseReminder(rel, data, zone)
-		return problems
-	}
-	_, problems := ParseRoutine(rel, data)
-	return problems
-}
-
 func report(problems []Problem) string {
 	var b strings.Builder
 	for _, p := range problems {
@@ -45,40 +36,28 @@ func report(problems []Problem) string {
 	return b.String()
 }
 
-func TestBrokenFilesAreAnsweredWithPlaceAndCure(t *testing.T) {
-	files, err := filepath.Glob("testdata/broken/*.md")
-	if err != nil || len(files) < 15 {
-		t.Fatalf("found %d broken files: %v", len(files), err)
-	}
+func TestBrokenFilesAreAnsweredWithPlaceAndCureAndARealUsersHaveNoProblems(t *testing.T) {
 	var got strings.Builder
-	for _, file := range files {
-		data, err := os.ReadFile(file)
-		testkit.Must(t, err)
-		problems := parseEither(path.Base(file), data, losAngeles(t))
-		if len(problems) == 0 {
-			t.Errorf("%s: nothing is wrong with it", file)
+	for glob, n := range map[string]int{"testdata/broken/*.md": 15, "testdata/data-dir/*/*.md": 12} {
+		files, err := filepath.Glob(glob)
+		if err != nil || len(files) != n {
+			t.Fatalf("found %d files %s: %v", len(files), glob, err)
 		}
-		got.WriteString(report(problems))
-	}
-	want, err := os.ReadFile("testdata/broken.golden")
-	testkit.Must(t, err)
-	if diff := cmp.Diff(string(want), got.String()); diff != "" {
-		t.Errorf("problems differ from testdata/broken.golden (-want +got):\n%s", diff)
-	}
-}
-
-func TestARealUsersFilesHaveNoProblems(t *testing.T) {
-	files, err := filepath.Glob("testdata/data-dir/*/*.md")
-	if err != nil || len(files) != 12 {
-		t.Fatalf("found %d files: %v", len(files), err)
-	}
-	for _, file := range files {
-		data, err := os.ReadFile(file)
-		testkit.Must(t, err)
-		if problems := parseEither(filepath.ToSlash(file), data, losAngeles(t)); len(problems) > 0 {
-			t.Error(report(problems))
+		for _, file := range files {
+			data, err := os.ReadFile(file)
+			testkit.Must(t, err)
+			kind := KindRoutine
+			if strings.Contains(file, "reminder") {
+				kind = KindReminder
+			}
+			_, problems := Parse(kind, path.Base(file), data, losAngeles(t))
+			if (len(problems) > 0) != (n == 15) {
+				t.Errorf("%s: %s", file, report(problems))
+			}
+			got.WriteString(report(problems))
 		}
 	}
+	goldentest.Compare(t, "broken.golden", got.String())
 }
 
 func TestARoutineFileSaysEverything(t *testing.T) {
@@ -125,28 +104,24 @@ Sweep the inbox.
 }
 
 func TestWhatAFileLeavesOutHasItsDefault(t *testing.T) {
-	routine, problems := ParseRoutine("r.md", []byte("---\nid: a\ncron: 0 9 * * *\nskills:\nallowed-tools: []\n---\nGo\n"))
-	if len(problems) > 0 {
-		t.Fatal(report(problems))
+	routine, found := ParseRoutine("r.md", []byte("---\nid: a\ncron: 0 9 * * *\nskills:\nallowed-tools: []\n---\nGo\n"))
+	reminder, more := ParseReminder("r.md", []byte("---\nid: a\nrun-at: 2026-11-23T09:40:00Z\nmodel: ~\n---\nGo\n"), nil)
+	schedule, err := cron.Parse("0 9 * * *")
+	testkit.Must(t, err)
+	task := Task{ID: "a", Path: "r.md", Body: "Go", Thinking: true, AllowPing: true, Mode: OnPing}
+	ofRoutine, ofReminder := task, task
+	ofRoutine.Kind, ofRoutine.Allowed = KindRoutine, []string{}
+	ofReminder.Kind, ofReminder.Background = KindReminder, true
+	if diff := cmp.Diff(Routine{Task: ofRoutine, Cron: "0 9 * * *", Schedule: recur.Of(schedule), Late: UsualLate}, routine); diff != "" || len(found) > 0 {
+		t.Errorf("a routine: %s%s", report(found), diff)
 	}
-	if routine.Background || !routine.Thinking || !routine.AllowPing || routine.Mode != OnPing || routine.RunMissed {
-		t.Errorf("routine: %+v", routine)
-	}
-	if routine.Skills != nil || routine.Disallowed != nil || routine.Allowed == nil || len(routine.Allowed) != 0 {
-		t.Errorf("lists: skills %#v, allowed %#v, disallowed %#v", routine.Skills, routine.Allowed, routine.Disallowed)
-	}
-	reminder, problems := ParseReminder("r.md", []byte("---\nid: a\nrun-at: 2026-11-23T09:40:00Z\nmodel: ~\n---\nGo\n"), nil)
-	if len(problems) > 0 {
-		t.Fatal(report(problems))
-	}
-	if !reminder.Background || !reminder.Thinking || reminder.MaxChain != 0 || reminder.ChainParent != "" || reminder.Model != "" {
-		t.Errorf("reminder: %+v", reminder)
+	if diff := cmp.Diff(Reminder{Task: ofReminder, RunAt: time.Date(2026, 11, 23, 9, 40, 0, 0, time.UTC)}, reminder); diff != "" || len(more) > 0 {
+		t.Errorf("a reminder: %s%s", report(more), diff)
 	}
 }
 
 func TestAllProblemsOfAFileAreReportedInItsOrder(t *testing.T) {
-	const file = "---\nmodel: gpt\ncron: 0 99 * * *\nallow-ping: perhaps\n---\n\n"
-	_, problems := ParseRoutine("routines/x.md", []byte(file))
+	_, problems := ParseRoutine("routines/x.md", []byte("---\nmodel: gpt\ncron: 0 99 * * *\nallow-ping: perhaps\n---\n\n"))
 	var lines []int
 	for _, p := range problems {
 		lines = append(lines, p.Line)
@@ -158,30 +133,25 @@ func TestAllProblemsOfAFileAreReportedInItsOrder(t *testing.T) {
 
 func TestRunAtIsReadInEveryFormOfISO8601(t *testing.T) {
 	zone := losAngeles(t)
-	want := time.Date(2026, 11, 23, 9, 40, 0, 0, zone)
-	for _, text := range []string{
-		"2026-11-23T09:40:00-08:00", "2026-11-23 09:40:00-08:00", "2026-11-23 09:40:00 -08:00", "2026-11-23T09:40-0800",
-		"2026-11-23T17:40:00Z", "2026-11-23t17:40:00z", "2026-11-23 17:40Z", "2026-11-23T17:40:00.000000+00:00",
-		"2026-11-23T17:40+00", "2026-11-23T23:25:00+05:45",
+	for want, texts := range map[string][]string{
+		"2026-11-23 09:40:00 PST": {
+			"2026-11-23T09:40:00-08:00", "2026-11-23 09:40:00-08:00", "2026-11-23 09:40:00 -08:00", "2026-11-23T09:40-0800",
+			"2026-11-23T17:40:00Z", "2026-11-23t17:40:00z", "2026-11-23 17:40Z", "2026-11-23T17:40:00.000000+00:00",
+			"2026-11-23T17:40+00", "2026-11-23T23:25:00+05:45",
+		},
+		"2026-11-23 09:40:00 PST naive": {"2026-11-23T09:40:00", "2026-11-23 09:40", "2026-11-23 09:40:00.0"},
+		"2026-03-08 03:00:00 PDT naive": {"2026-03-08 02:30"}, // it is skipped
+		"an error":                      {"", "next tuesday", "09:40", "2026-13-01T00:00:00Z", "2026-11-23T25:00", "23.11.2026 09:40", "1763890800"},
 	} {
-		got, naive, err := when.Written(text, zone)
-		if err != nil || naive || !got.Equal(want) || got.Location() != zone {
-			t.Errorf("%s: %s, naive %t, %v", text, got, naive, err)
-		}
-	}
-	for _, text := range []string{"2026-11-23T09:40:00", "2026-11-23 09:40", "2026-11-23 09:40:00.0"} {
-		got, naive, err := when.Written(text, zone)
-		if err != nil || !naive || !got.Equal(want) {
-			t.Errorf("%s: %s, naive %t, %v", text, got, naive, err)
-		}
-	}
-	gap, _, err := when.Written("2026-03-08 02:30", zone)
-	if err != nil || gap.Format(time.DateTime) != "2026-03-08 03:00:00" {
-		t.Errorf("a time that is skipped: %s, %v", gap, err)
-	}
-	for _, text := range []string{"", "next tuesday", "09:40", "2026-13-01T00:00:00Z", "2026-11-23T25:00", "23.11.2026 09:40", "1763890800"} {
-		if got, _, err := when.Written(text, zone); err == nil {
-			t.Errorf("%q is read as %s", text, got)
+		for _, text := range texts {
+			at, naive, err := when.Written(text, zone)
+			got := at.Format("2006-01-02 15:04:05 MST") + map[bool]string{true: " naive"}[naive]
+			if err != nil {
+				got = "an error"
+			}
+			if got != want {
+				t.Errorf("%q is %s, want %s", text, got, want)
+			}
 		}
 	}
 }
@@ -268,15 +238,4 @@ func FuzzParseNeverPanics(f *testing.F) {
 			}
 		}
 	})
-}
-
-func BenchmarkParseRoutine(b *testing.B) {
-	data, err := os.ReadFile("testdata/data-dir/routines/morning-task-review.md")
-	testkit.Must(b, err)
-	b.ReportAllocs()
-	for b.Loop() {
-		if _, problems := ParseRoutine("routines/morning-task-review.md", data); len(problems) > 0 {
-			b.Fatal(report(problems))
-		}
-	}
 }

@@ -2,12 +2,10 @@ package routines
 
 import (
 	"context"
-	"errors"
 	"log/slog"
 	"maps"
 	"os/exec"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -15,62 +13,11 @@ import (
 
 	"ollimbot/core/base/testkit"
 	"ollimbot/core/storage/git"
-	"ollimbot/core/storage/store"
 	"ollimbot/core/storage/store/storetest"
-	"ollimbot/core/storage/trash"
 )
 
 func reminder(body string) Reminder {
 	return Reminder{Task: Task{Body: body, Background: true, Thinking: true, AllowPing: true, Mode: OnPing}, RunAt: time.Now().Add(time.Hour)}
-}
-
-// addedAndRemoved adds a reminder and removes it.
-func addedAndRemoved(t *testing.T, d *store.Dir, body string) (r Reminder, text string) {
-	t.Helper()
-	r, err := AddReminder(d, reminder(body))
-	testkit.Must(t, err)
-	text = storetest.Text(t, d, r.Path)
-	_, _, err = RemoveTask(d, KindReminder, r.ID, Task{})
-	testkit.Must(t, err)
-	return r, text
-}
-
-func TestARemovedTaskIsKeptForADayAndPutBackAsItWas(t *testing.T) {
-	d, now := storetest.Dir(t), time.Now()
-	r, text := addedAndRemoved(t, d, "Water the plants")
-	if _, err := RestoreTask(d, time.Now().Add(trash.Kept), r.ID); !errors.Is(err, ErrNotRemoved) {
-		t.Errorf("after a day: %v", err)
-	}
-	for _, at := range []time.Time{now, now.Add(trash.Kept - time.Minute)} {
-		if got := RemovedTasks(d, at); len(got) != 1 || got[0].ID != r.ID || got[0].Body != r.Body {
-			t.Errorf("%+v", got)
-		}
-	}
-	back, err := RestoreTask(d, now, r.ID)
-	if err != nil || back.Path != "reminders/water-the-plants.md" || storetest.Text(t, d, back.Path) != text {
-		t.Errorf("%+v, %v", back, err)
-	}
-	if _, err := RestoreTask(d, now, r.ID); !errors.Is(err, ErrNotRemoved) {
-		t.Errorf("twice: %v", err)
-	}
-}
-
-func TestWhatIsPutBackTakesNobodysPlace(t *testing.T) {
-	d := storetest.Dir(t)
-	first, _ := addedAndRemoved(t, d, "Water")
-	storetest.Put(t, d, first.Path, reminderText("cccc0000", "2030-01-01T00:00:00Z", "mine"))
-	back, err := RestoreTask(d, time.Now(), first.ID)
-	if err != nil || back.Path == first.Path || !strings.Contains(storetest.Text(t, d, first.Path), "mine") {
-		t.Errorf("%+v, %v", back, err)
-	}
-	// The id exists, so nothing is duplicated.
-	storetest.Put(t, d, "reminders/copy.md", storetest.Text(t, d, back.Path))
-	if _, _, err := RemoveTask(d, KindReminder, first.ID, Task{}); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := RestoreTask(d, time.Now(), first.ID); err == nil || !strings.Contains(err.Error(), "already exists") {
-		t.Error(err)
-	}
 }
 
 // drained waits until everything pending is committed.

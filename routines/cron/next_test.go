@@ -225,12 +225,3 @@ func BenchmarkNext(b *testing.B) {
 		})
 	}
 }
-
-func BenchmarkParse(b *testing.B) {
-	b.ReportAllocs()
-	for b.Loop() {
-		if _, err := Parse("*/30 9-18 * * mon-fri"); err != nil {
-			b.Fatal(err)
-		}
-	}
-}

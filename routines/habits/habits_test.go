@@ -354,17 +354,3 @@ func tenYears() (asks []Ask) {
 	}
 	return asks
 }
-
-func BenchmarkLearn(b *testing.B) {
-	asks, now := tenYears(), begin.AddDate(10, 0, 0)
-	for b.Loop() {
-		Learn(asks, now, time.UTC)
-	}
-}
-
-func BenchmarkFindMove(b *testing.B) {
-	asks, now := tenYears(), begin.AddDate(10, 0, 0)
-	for b.Loop() {
-		FindMove(asks, "9", 540, now, time.UTC)
-	}
-}

@@ -1,7 +1,6 @@
 package leeway
 
 import (
-	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -228,25 +227,5 @@ func TestAJitterStaysShortAndDiffersFromDayToDay(t *testing.T) {
 		if d < 0 || d > r.Jitter || n < 10 || n > 70 {
 			t.Errorf("a delay of %v on %d of 365 days", d, n)
 		}
-	}
-}
-
-func BenchmarkAChoice(b *testing.B) {
-	day := time.Date(2026, 11, 24, 0, 0, 0, 0, time.UTC)
-	var active, others []time.Time
-	for n := range 1100 { // the most that the journal of pings and the transcript provide
-		active = append(active, day.Add(-time.Duration(n)*97*time.Minute))
-	}
-	var busy []Busy
-	for n := range 10 {
-		busy = append(busy, Busy{From: day.Add(time.Duration(n) * time.Hour), To: day.Add(time.Duration(n)*time.Hour + 40*time.Minute), Why: "meeting"})
-		others = append(others, day.Add(time.Duration(n)*100*time.Minute))
-	}
-	for _, text := range []string{"9:00-11:00", "0:00-23:59"} {
-		b.Run(fmt.Sprintf("%s of 1100 actions", text), func(b *testing.B) {
-			for b.Loop() {
-				Choose(opened(window(b, text), day), Facts{Habit: NewHabit(active, day, time.UTC), Busy: busy}, others)
-			}
-		})
 	}
 }

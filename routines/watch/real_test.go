@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"ollimbot/core/base/testkit"
 )
 
 // patience bounds the wait for events that arrive within a fraction of a second; only a
@@ -18,14 +20,11 @@ const patience = 2 * time.Minute
 
 // field is a Run over real folders with real system events.
 type field struct {
-	t     *testing.T
-	root  string
-	told  chan Batch
-	tries int
-}
-
-func newField(t *testing.T, root string) *field {
-	return &field{t: t, root: root, told: make(chan Batch, 1000)}
+	t       *testing.T
+	root    string
+	outside string
+	got     chan Batch
+	tries   int
 }
 
 // start runs the watcher; its timer alone would be a minute late.
@@ -36,7 +35,7 @@ func (f *field) start() {
 		done <- Run(ctx, Options{
 			Root: f.root, Folders: []string{"in", "deep/er"}, Log: slog.New(slog.DiscardHandler),
 			Match:   func(name string) bool { return strings.HasSuffix(name, ".md") },
-			Changed: func(b Batch) { f.told <- b },
+			Changed: func(b Batch) { f.got <- b },
 		})
 	}()
 	f.t.Cleanup(func() {
@@ -45,26 +44,19 @@ func (f *field) start() {
 			f.t.Errorf("run: %v", err)
 		}
 	})
-	if b := f.next(); !b.Full {
+	if b := f.next("start"); !b.Full {
 		f.t.Errorf("the first batch is %v", b)
 	}
 }
 
-func (f *field) next() Batch {
+func (f *field) next(step string) Batch {
 	f.t.Helper()
 	select {
-	case b := <-f.told:
+	case b := <-f.got:
 		return b
 	case <-time.After(patience):
-		f.t.Fatal("nothing was told")
+		f.t.Fatalf("%s: nothing was reported", step)
 		return Batch{}
-	}
-}
-
-// full waits for a full batch.
-func (f *field) full() {
-	f.t.Helper()
-	for !f.next().Full {
 	}
 }
 
@@ -75,165 +67,96 @@ func (f *field) alive(folder string) {
 	for range 50 {
 		f.tries++
 		name := fmt.Sprintf("%s/%d.md", folder, f.tries)
-		f.write(name)
-		if b := f.next(); slices.Contains(b.Names, name) {
+		f.step("write " + name)
+		if slices.Contains(f.next("alive "+folder).Names, name) {
 			return
 		}
 	}
-	f.t.Fatalf("writes into %s are not told by name", folder)
+	f.t.Fatalf("writes into %s are not reported by name", folder)
 }
 
-func (f *field) write(name string) {
+// path is that of a name below the root, or outside of it.
+func (f *field) path(name string) string {
+	if rel, is := strings.CutPrefix(name, "outside/"); is {
+		return filepath.Join(f.outside, rel)
+	}
+	return filepath.Join(f.root, name)
+}
+
+// step takes a step of a story. only waits for a batch with just this name, sees for one with it, full for a full one, last for either,
+// without any file that has moved away.
+func (f *field) step(text string) {
 	f.t.Helper()
-	if err := os.WriteFile(filepath.Join(f.root, name), []byte("text"), 0o600); err != nil {
-		f.t.Fatal(err)
-	}
-}
-
-func (f *field) do(errs ...error) {
-	f.t.Helper()
-	for _, err := range errs {
-		if err != nil {
-			f.t.Fatal(err)
+	verb, rest, _ := strings.Cut(text, " ")
+	name, to, _ := strings.Cut(rest, " to ")
+	switch verb {
+	case "start":
+		f.start()
+	case "mkdir":
+		testkit.Must(f.t, os.MkdirAll(f.path(name), 0o700))
+	case "write":
+		testkit.Must(f.t, os.WriteFile(f.path(name), []byte(fmt.Sprint(f.tries)), 0o600))
+	case "rename":
+		testkit.Must(f.t, os.Rename(f.path(name), f.path(to)))
+	case "remove":
+		testkit.Must(f.t, os.RemoveAll(f.path(name)))
+	case "link": // a relative one only for a name without a folder
+		if strings.Contains(to, "/") {
+			to = f.path(to)
 		}
-	}
-}
-
-func (f *field) path(name string) string { return filepath.Join(f.root, name) }
-
-func TestAWriteIsToldByName(t *testing.T) {
-	f := newField(t, t.TempDir())
-	f.do(os.MkdirAll(f.path("in"), 0o700), os.MkdirAll(f.path("deep/er"), 0o700))
-	f.start()
-	f.alive("in")
-	f.alive("deep/er")
-}
-
-func TestASaveByRenameIsToldByTheNameThatMatters(t *testing.T) {
-	f := newField(t, t.TempDir())
-	f.do(os.Mkdir(f.path("in"), 0o700))
-	f.start()
-	f.write("in/.a.md.tmp")
-	f.do(os.Rename(f.path("in/.a.md.tmp"), f.path("in/a.md")))
-	if b := f.next(); b.Full || !slices.Equal(b.Names, []string{"in/a.md"}) {
-		t.Errorf("told %v", b)
-	}
-	// Like vim: move the old file away and write a new one in its place.
-	f.do(os.Rename(f.path("in/a.md"), f.path("in/a.md~")))
-	f.write("in/a.md")
-	f.do(os.Remove(f.path("in/a.md~")))
-	if b := f.next(); b.Full || !slices.Equal(b.Names, []string{"in/a.md"}) {
-		t.Errorf("told %v", b)
-	}
-	f.do(os.Remove(f.path("in/a.md")))
-	if b := f.next(); b.Full || !slices.Equal(b.Names, []string{"in/a.md"}) {
-		t.Errorf("told %v", b)
-	}
-}
-
-func TestAFolderThatAppearsLaterIsWatched(t *testing.T) {
-	f := newField(t, t.TempDir())
-	f.start()
-	f.do(os.Mkdir(f.path("in"), 0o700))
-	f.full()
-	f.alive("in")
-	f.do(os.MkdirAll(f.path("deep/er"), 0o700))
-	f.full()
-	f.alive("deep/er")
-}
-
-func TestAFolderThatIsDeletedAndComesBackIsWatched(t *testing.T) {
-	f := newField(t, t.TempDir())
-	f.do(os.Mkdir(f.path("in"), 0o700))
-	f.start()
-	for range 3 {
-		f.alive("in")
-		f.do(os.RemoveAll(f.path("in")), os.Mkdir(f.path("in"), 0o700))
-		f.full()
-	}
-	f.alive("in")
-}
-
-func TestAFolderThatIsReplacedByAnotherIsWatched(t *testing.T) {
-	f := newField(t, t.TempDir())
-	f.do(os.Mkdir(f.path("in"), 0o700), os.Mkdir(f.path("other"), 0o700))
-	f.start()
-	f.do(os.Rename(f.path("in"), f.path("old")), os.Rename(f.path("other"), f.path("in")))
-	f.full()
-	f.alive("in")
-	f.write("old/x.md") // the moved folder is no longer watched
-	f.write("in/last.md")
-	for {
-		b := f.next()
-		if slices.Contains(b.Names, "in/x.md") {
-			t.Error("a file of the folder that moved away was told")
+		testkit.Must(f.t, os.Symlink(to, f.path(name)))
+	case "alive":
+		f.alive(name)
+	case "only":
+		if b := f.next(text); b.Full || !slices.Equal(b.Names, []string{name}) {
+			f.t.Errorf("%s: reported %v", text, b)
 		}
-		if b.Full || slices.Contains(b.Names, "in/last.md") {
-			break
+	case "full":
+		for !f.next(text).Full {
 		}
+	case "sees":
+		for !slices.Contains(f.next(text).Names, name) {
+		}
+	case "last":
+		for {
+			b := f.next(text)
+			if slices.Contains(b.Names, "in/x.md") {
+				f.t.Error("a file of the folder that moved away was reported")
+			}
+			if b.Full || slices.Contains(b.Names, name) {
+				return
+			}
+		}
+	default:
+		f.t.Fatalf("%s is no step", text)
 	}
 }
 
-func TestAFolderMayBeALinkAndMayChangeWhereItLeads(t *testing.T) {
-	f := newField(t, t.TempDir())
-	elsewhere := t.TempDir()
-	f.do(os.Symlink(elsewhere, f.path("in")))
-	f.start()
-	f.alive("in")
-	f.do(os.Remove(f.path("in")), os.Symlink(t.TempDir(), f.path("in")))
-	f.full()
-	f.alive("in")
-}
-
-func TestARootThatIsMissingIsWaitedFor(t *testing.T) {
-	f := newField(t, filepath.Join(t.TempDir(), "one", "two"))
-	f.start()
-	f.do(os.MkdirAll(f.path("in"), 0o700))
-	f.full()
-	f.alive("in")
-	f.do(os.RemoveAll(f.root))
-	f.full()
-	f.do(os.MkdirAll(f.path("in"), 0o700))
-	f.full()
-	f.alive("in")
-}
-
-// tells waits until a name is reported.
-func (f *field) tells(name string) {
-	f.t.Helper()
-	for {
-		if b := f.next(); slices.Contains(b.Names, name) {
-			return
-		}
-	}
-}
-
-func TestAFileThatIsALinkIsToldWhenWhatItLeadsToIsSaved(t *testing.T) {
-	f := newField(t, t.TempDir())
-	elsewhere, other := t.TempDir(), t.TempDir()
-	notes := filepath.Join(elsewhere, "notes.md")
-	f.do(os.Mkdir(f.path("in"), 0o700), os.WriteFile(notes, []byte("one"), 0o600))
-	f.do(os.Symlink(notes, f.path("in/a.md")), os.Symlink("a.md", f.path("in/twice.md")))
-	f.start()
-	f.do(os.WriteFile(notes, []byte("two"), 0o600)) // in place
-	f.tells("in/a.md")
-	f.do(os.WriteFile(notes+".tmp", []byte("three"), 0o600), os.Rename(notes+".tmp", notes)) // by renaming
-	f.tells("in/twice.md")
-	// A link created later, and one whose target changes.
-	f.do(os.Symlink(filepath.Join(other, "not yet.md"), f.path("in/b.md")))
-	f.tells("in/b.md")
-	f.do(os.WriteFile(filepath.Join(other, "not yet.md"), []byte("there"), 0o600))
-	f.tells("in/b.md")
-	f.do(os.Remove(f.path("in/a.md")), os.Symlink(filepath.Join(other, "moved.md"), f.path("in/a.md")))
-	f.tells("in/a.md")
-	f.do(os.WriteFile(filepath.Join(other, "moved.md"), []byte("there"), 0o600))
-	f.tells("in/a.md")
-	// Former targets are no longer watched, nor are files next to them.
-	f.do(os.Remove(f.path("in/b.md")), os.Remove(f.path("in/a.md")), os.Remove(f.path("in/twice.md")))
-	f.tells("in/twice.md")
-	f.do(os.WriteFile(notes, []byte("four"), 0o600), os.WriteFile(filepath.Join(other, "x.md"), nil, 0o600))
-	f.write("in/last.md")
-	if b := f.next(); !slices.Equal(b.Names, []string{"in/last.md"}) {
-		t.Errorf("told %v", b)
+func TestWhatOtherProgramsDoToFilesAndFoldersIsReported(t *testing.T) {
+	const vim = "rename in/a.md to in/a.md~, write in/a.md, remove in/a.md~, only in/a.md"
+	const again = "alive in, remove in, mkdir in, full"
+	for name, steps := range map[string]string{
+		"a write is reported by name":                      "mkdir in, mkdir deep/er, start, alive in, alive deep/er",
+		"a save by renaming by the name that matters":      "mkdir in, start, write in/.a.md.tmp, rename in/.a.md.tmp to in/a.md, only in/a.md, " + vim + ", remove in/a.md, only in/a.md",
+		"a folder that appears later is watched":           "start, mkdir in, full, alive in, mkdir deep/er, full, alive deep/er",
+		"so is one that is deleted and made again":         "mkdir in, start, " + again + ", " + again + ", " + again + ", alive in",
+		"so is another in its place, and not the old one":  "mkdir in, mkdir other, start, rename in to old, rename other to in, full, alive in, write old/x.md, write in/last.md, last in/last.md",
+		"a folder may be a link and change where it leads": "mkdir outside/a, mkdir outside/b, link in to outside/a, start, alive in, remove in, link in to outside/b, full, alive in",
+		"a missing root is waited for":                     "remove ., start, mkdir in, full, alive in, remove ., full, mkdir in, full, alive in",
+		"a file that is a link is reported when what it leads to is saved, in place or by renaming": "mkdir in, mkdir outside/n, write outside/n/notes.md, " +
+			"link in/a.md to outside/n/notes.md, link in/twice.md to a.md, start, write outside/n/notes.md, sees in/a.md, write outside/n/tmp, " +
+			"rename outside/n/tmp to outside/n/notes.md, sees in/twice.md",
+		"so is one that is made later or leads elsewhere, and not what it led to before": "mkdir in, mkdir outside/n, mkdir outside/m, start, " +
+			"link in/b.md to outside/n/not yet.md, sees in/b.md, write outside/n/not yet.md, sees in/b.md, remove in/b.md, link in/b.md to outside/m/moved.md, " +
+			"sees in/b.md, write outside/m/moved.md, sees in/b.md, remove in/b.md, sees in/b.md, write outside/n/not yet.md, write outside/m/x.md, write in/last.md, " +
+			"only in/last.md",
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := &field{t: t, root: filepath.Join(t.TempDir(), "one", "two"), outside: t.TempDir(), got: make(chan Batch, 1000)}
+			testkit.Must(t, os.MkdirAll(f.root, 0o700))
+			for step := range strings.SplitSeq(steps, ", ") {
+				f.step(step)
+			}
+		})
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -16,7 +17,8 @@ import (
 	"time"
 
 	"github.com/fsnotify/fsnotify"
-	"github.com/google/go-cmp/cmp"
+
+	"ollimbot/core/base/testkit"
 )
 
 // stage is a Run in a bubble, over real folders but with events from the test.
@@ -29,59 +31,45 @@ type stage struct {
 
 	mu      sync.Mutex
 	refuse  error // the result of add
-	watched map[string]bool
+	watched []string
 	began   time.Time
-	told    []string // "when what"
+	got     []string // "when what"
 	log     bytes.Buffer
 }
 
-func newStage(t *testing.T) *stage {
-	s := &stage{t: t, root: t.TempDir(), events: make(chan fsnotify.Event), errors: make(chan error), watched: map[string]bool{}}
-	if err := os.Mkdir(filepath.Join(s.root, "in"), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	return s
+func onStage(t *testing.T, test func(s *stage)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		s := &stage{t: t, root: t.TempDir(), events: make(chan fsnotify.Event), errors: make(chan error), stop: func() {}}
+		testkit.Must(t, os.Mkdir(filepath.Join(s.root, "in"), 0o700))
+		defer func() { s.stop() }()
+		test(s)
+	})
 }
 
-func (s *stage) add(dir string) error {
+func (s *stage) with(do func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.refuse != nil {
-		return s.refuse
-	}
-	s.watched[dir] = true
-	return nil
-}
-
-func (s *stage) drop(dir string) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	delete(s.watched, dir)
-	return nil
-}
-
-func (s *stage) list() []string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	var out []string
-	for dir := range s.watched {
-		out = append(out, dir)
-	}
-	return out
-}
-
-func (s *stage) changed(b Batch) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	what := strings.Join(b.Names, " ")
-	if b.Full {
-		what = "full"
-	}
-	s.told = append(s.told, fmt.Sprintf("%v %s", time.Since(s.began), what))
+	do()
 }
 
 func (s *stage) start(openErr error) {
-	src := source{events: s.events, errors: s.errors, add: s.add, remove: s.drop, watched: s.list}
+	src := source{
+		events: s.events, errors: s.errors,
+		add: func(dir string) (err error) {
+			s.with(func() {
+				if err = s.refuse; err == nil && !slices.Contains(s.watched, dir) {
+					s.watched = append(s.watched, dir)
+				}
+			})
+			return err
+		},
+		remove: func(dir string) error {
+			s.with(func() { s.watched = slices.DeleteFunc(s.watched, func(d string) bool { return d == dir }) })
+			return nil
+		},
+		watched: func() (list []string) { s.with(func() { list = slices.Clone(s.watched) }); return list },
+	}
 	if openErr != nil {
 		src = source{}
 	}
@@ -90,9 +78,15 @@ func (s *stage) start(openErr error) {
 	s.began = time.Now()
 	go func() {
 		done <- run(ctx, Options{
-			Root: s.root, Folders: []string{"in", "later"}, Changed: s.changed,
+			Root: s.root, Folders: []string{"in", "later"}, Log: slog.New(slog.NewTextHandler(&s.log, nil)),
 			Match: func(name string) bool { return strings.HasSuffix(name, ".md") },
-			Log:   slog.New(slog.NewTextHandler(&s.log, nil)),
+			Changed: func(b Batch) {
+				what := strings.Join(b.Names, " ")
+				if b.Full {
+					what = "full"
+				}
+				s.with(func() { s.got = append(s.got, fmt.Sprintf("%v %s", time.Since(s.began), what)) })
+			},
 		}, src, openErr)
 	}()
 	s.stop = func() {
@@ -102,85 +96,96 @@ func (s *stage) start(openErr error) {
 		}
 		s.stop = func() {}
 	}
-	s.t.Cleanup(func() { s.stop() })
 	synctest.Wait()
 }
 
-func (s *stage) touch(name string) {
-	s.events <- fsnotify.Event{Name: filepath.Join(s.root, name), Op: fsnotify.Write}
-	synctest.Wait()
-}
-
-func (s *stage) want(told ...string) {
-	s.t.Helper()
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if diff := cmp.Diff(told, s.told); diff != "" {
-		s.t.Errorf("told (-want +got):\n%s", diff)
+// step takes a step of a story; "5 touch in/a.md every 10ms" is five steps and five waits.
+func (s *stage) step(text string) {
+	var n int
+	verb, rest, _ := strings.Cut(text, " ")
+	if _, err := fmt.Sscan(verb, &n); err == nil {
+		what, pause, _ := strings.Cut(rest, " every ")
+		for range n {
+			s.step(what)
+			s.step("sleep " + pause)
+		}
+		return
 	}
+	switch verb {
+	case "start":
+		s.start(map[string]error{"without watches": syscall.EMFILE}[rest])
+	case "stop":
+		s.stop()
+	case "sleep":
+		d, err := time.ParseDuration(rest)
+		testkit.Must(s.t, err)
+		time.Sleep(d)
+	case "touch":
+		s.events <- fsnotify.Event{Name: filepath.Join(s.root, rest), Op: fsnotify.Write}
+	case "fail":
+		s.errors <- map[string]error{"overflow": fsnotify.ErrEventOverflow, "odd": errors.New("odd")}[rest]
+	case "close":
+		close(s.events)
+	case "refuse", "allow":
+		s.with(func() { s.refuse = map[string]error{"watches": syscall.ENOSPC, "files": syscall.EMFILE}[rest] })
+	case "link":
+		testkit.Must(s.t, os.Symlink("missing", filepath.Join(s.root, rest)))
+	case "mkdir":
+		testkit.Must(s.t, os.Mkdir(filepath.Join(s.root, rest), 0o700))
+	default:
+		s.t.Fatalf("%s is no step", text)
+	}
+	synctest.Wait()
 }
 
-func onStage(t *testing.T, test func(s *stage)) {
-	t.Helper()
-	synctest.Test(t, func(t *testing.T) { test(newStage(t)) })
-}
-
-func TestTheFirstBatchIsFullAndThenOneAMinute(t *testing.T) {
-	onStage(t, func(s *stage) {
-		s.start(nil)
-		time.Sleep(150 * time.Second)
-		s.want("0s full", "1m0s full", "2m0s full")
-	})
-}
-
-func TestASaveOfSeveralWritesIsToldOnceAfterTheLast(t *testing.T) {
-	onStage(t, func(s *stage) {
-		s.start(nil)
-		for range 5 {
-			s.touch("in/a.md")
-			time.Sleep(10 * time.Millisecond)
-		}
-		time.Sleep(time.Second)
-		s.want("0s full", "70ms in/a.md")
-	})
-}
-
-func TestAFileUnderConstantWritingIsToldEveryQuarterSecond(t *testing.T) {
-	onStage(t, func(s *stage) {
-		s.start(nil)
-		for range 90 { // the last at 623 ms
-			s.touch("in/a.md")
-			time.Sleep(7 * time.Millisecond)
-		}
-		time.Sleep(time.Second)
-		// The first touch after a batch, at 252 ms, starts the next span. The last quiet period
-		// ends at 653 ms, 10 ms after a check that was too early.
-		s.want("0s full", "250ms in/a.md", "502ms in/a.md", "656ms in/a.md")
-	})
-}
-
-func TestAFileUnderConstantWritingDelaysNoOther(t *testing.T) {
-	onStage(t, func(s *stage) {
-		s.start(nil)
-		s.touch("in/b.md")
-		for range 10 {
-			s.touch("in/a.md")
-			time.Sleep(10 * time.Millisecond)
-		}
-		time.Sleep(time.Second)
-		s.want("0s full", "30ms in/b.md", "120ms in/a.md")
-	})
-}
-
-func TestNamesThatDoNotMatchAreIgnored(t *testing.T) {
-	onStage(t, func(s *stage) {
-		s.start(nil)
-		for _, name := range []string{"in/a.md~", "in/.a.md.swp", "in/4913", "a.md", "other/a.md", "in/deep/a.md"} {
-			s.touch(name)
-		}
-		time.Sleep(time.Second)
-		s.want("0s full")
-	})
+func TestChangesAreReportedInFewBatches(t *testing.T) {
+	for _, c := range []struct{ name, steps, want, logs string }{
+		{"the first is full, and then one a minute", "start, sleep 150s", "0s full, 1m0s full, 2m0s full", ""},
+		{"a save of several writes is reported once, after the last", "start, 5 touch in/a.md every 10ms, sleep 1s", "0s full, 70ms in/a.md", ""},
+		{
+			// 90 writes, the last at 623 ms. The first touch after a batch, at 252 ms, starts the next span. The last quiet period ends at
+			// 653 ms, 10 ms after a check that was too early.
+			"a file under constant writing is reported every quarter second", "start, 90 touch in/a.md every 7ms, sleep 1s",
+			"0s full, 250ms in/a.md, 502ms in/a.md, 656ms in/a.md", "",
+		},
+		{"and delays no other", "start, touch in/b.md, 10 touch in/a.md every 10ms, sleep 1s", "0s full, 30ms in/b.md, 120ms in/a.md", ""},
+		{
+			"names that do not match are ignored",
+			"start, touch in/a.md~, touch in/.a.md.swp, touch in/4913, touch a.md, touch other/a.md, touch in/deep/a.md, sleep 1s", "0s full", "",
+		},
+		{"lost events make a full batch, which takes the others along", "start, touch in/a.md, fail overflow, sleep 1s", "0s full, 30ms full", ""},
+		{"an odd error is logged and made up for", "start, fail odd, sleep 1s", "0s full, 30ms full", "odd"},
+		{
+			"too many watches are warned of once, and polled every ten seconds", "refuse watches, start, sleep 25s, allow, sleep 70s",
+			"0s full, 10s full, 20s full, 30s full, 1m30s full", "level=WARN",
+		},
+		{
+			"so are too many files", "refuse files, start, sleep 25s, allow, sleep 70s",
+			"0s full, 10s full, 20s full, 30s full, 1m30s full", "level=WARN",
+		},
+		{"without any watch the timer is left", "start without watches, sleep 25s", "0s full, 10s full, 20s full", "level=WARN"},
+		{"also when the source of events closes", "start, close, sleep 25s", "0s full, 10s full, 20s full", ""},
+		{
+			"a link that leads nowhere is looked at often", "link later, start, sleep 3s, mkdir missing, sleep 65s",
+			"0s full, 2s full, 4s full, 1m4s full", "",
+		},
+		{"nothing is reported after the end", "start, touch in/a.md, stop, sleep 1h", "0s full", ""},
+	} {
+		onStage(t, func(s *stage) {
+			for step := range strings.SplitSeq(c.steps, ", ") {
+				s.step(step)
+			}
+			s.with(func() {
+				if got := strings.Join(s.got, ", "); got != c.want {
+					t.Errorf("%s:\n%s\nwant\n%s", c.name, got, c.want)
+				}
+			})
+			log := s.log.String()
+			if warnings := strings.Count(log, "level=WARN"); !strings.Contains(log, c.logs) || warnings > 1 || c.name[0] == 'l' && log != "" {
+				t.Errorf("%s: logged\n%s", c.name, log)
+			}
+		})
+	}
 }
 
 func TestManyFilesComeInFewBatches(t *testing.T) {
@@ -192,108 +197,16 @@ func TestManyFilesComeInFewBatches(t *testing.T) {
 			time.Sleep(50 * time.Microsecond) // 100 ms in total
 		}
 		time.Sleep(time.Second)
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		names := map[string]bool{}
-		for _, told := range s.told[1:] {
-			for _, name := range strings.Fields(told)[1:] {
-				names[name] = true
-			}
-		}
-		if len(names) != files || len(s.told) > 15 {
-			t.Errorf("%d names in %d batches", len(names), len(s.told))
-		}
-	})
-}
-
-func TestLostEventsMakeAFullBatch(t *testing.T) {
-	onStage(t, func(s *stage) {
-		s.start(nil)
-		s.touch("in/a.md")
-		s.errors <- fsnotify.ErrEventOverflow
-		synctest.Wait()
-		time.Sleep(time.Second)
-		s.want("0s full", "30ms full")
-		if s.log.Len() > 0 {
-			t.Errorf("logged %s", s.log.String())
-		}
-	})
-}
-
-func TestAWatchLimitIsWarnedOfOnceAndPolledEveryTenSeconds(t *testing.T) {
-	for name, refusal := range map[string]error{"too many watches": syscall.ENOSPC, "too many files": syscall.EMFILE} {
-		t.Run(name, func(t *testing.T) {
-			onStage(t, func(s *stage) {
-				s.refuse = refusal
-				s.start(nil)
-				time.Sleep(25 * time.Second)
-				s.mu.Lock()
-				s.refuse = nil // watches are available again
-				s.mu.Unlock()
-				time.Sleep(70 * time.Second)
-				s.want("0s full", "10s full", "20s full", "30s full", "1m30s full")
-				if n := strings.Count(s.log.String(), "level=WARN"); n != 1 {
-					t.Errorf("%d warnings:\n%s", n, s.log.String())
+		s.with(func() {
+			names := map[string]bool{}
+			for _, batch := range s.got[1:] {
+				for _, name := range strings.Fields(batch)[1:] {
+					names[name] = true
 				}
-			})
+			}
+			if len(names) != files || len(s.got) > 15 {
+				t.Errorf("%d names in %d batches", len(names), len(s.got))
+			}
 		})
-	}
-}
-
-func TestWithoutAnyWatchTheTimerGoesOn(t *testing.T) {
-	onStage(t, func(s *stage) {
-		s.start(syscall.EMFILE)
-		time.Sleep(25 * time.Second)
-		s.want("0s full", "10s full", "20s full")
-		if n := strings.Count(s.log.String(), "level=WARN"); n != 1 {
-			t.Errorf("%d warnings:\n%s", n, s.log.String())
-		}
-	})
-}
-
-func TestAnEventSourceThatClosesIsReplacedByTheTimer(t *testing.T) {
-	onStage(t, func(s *stage) {
-		s.start(nil)
-		close(s.events)
-		time.Sleep(25 * time.Second)
-		s.want("0s full", "10s full", "20s full")
-	})
-}
-
-func TestAnOddErrorOfTheWatchIsLoggedAndMadeUpFor(t *testing.T) {
-	onStage(t, func(s *stage) {
-		s.start(nil)
-		s.errors <- errors.New("odd")
-		synctest.Wait()
-		time.Sleep(time.Second)
-		s.want("0s full", "30ms full")
-		if !strings.Contains(s.log.String(), "odd") {
-			t.Error("nothing was logged")
-		}
-	})
-}
-
-func TestALinkThatLeadsNowhereIsLookedAtOften(t *testing.T) {
-	onStage(t, func(s *stage) {
-		if err := os.Symlink("missing", filepath.Join(s.root, "later")); err != nil {
-			t.Fatal(err)
-		}
-		s.start(nil)
-		time.Sleep(3 * time.Second)
-		if err := os.Mkdir(filepath.Join(s.root, "missing"), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		time.Sleep(65 * time.Second)
-		s.want("0s full", "2s full", "4s full", "1m4s full")
-	})
-}
-
-func TestNothingIsToldAfterTheEnd(t *testing.T) {
-	onStage(t, func(s *stage) {
-		s.start(nil)
-		s.touch("in/a.md")
-		s.stop()
-		time.Sleep(time.Hour)
-		s.want("0s full")
 	})
 }
