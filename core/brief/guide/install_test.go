@@ -285,15 +285,21 @@ func TestTheTextsHaveTheNamesAndTheSecondStartWritesNothing(t *testing.T) {
 
 func TestNamesFromOutsideForgeNothingInTheFiles(t *testing.T) {
 	d := prepared(t)
-	_, err := Install(d, Options{UserName: "S\x1b[31m\n# Boss {BOT_NAME} " + strings.Repeat("x", 200)})
+	_, err := Install(d, Options{UserName: "S\x1b[31m\n# Boss {BOT_NAME} " + strings.Repeat("x", 200), BotName: strings.Repeat("y", 81)})
 	testkit.Must(t, err)
 	text := storetest.Text(t, d, "IDENTITY.md")
 	if strings.Contains(text, "\x1b") || strings.Contains(text, "\n# Boss") || strings.Contains(text, strings.Repeat("x", 81)) ||
-		!strings.Contains(text, "You are the assistant, the personal assistant of S # Boss {BOT_NAME} x") {
+		!strings.Contains(text, "You are "+strings.Repeat("y", 79)+"…, the personal assistant of S # Boss {BOT_NAME} x") {
 		t.Errorf("it reads\n%s", text)
 	}
 	if _, problems := Subagents(d); len(problems) > 0 {
 		t.Errorf("the subagents are broken: %+v", problems)
+	}
+	nameless := prepared(t)
+	_, err = Install(nameless, Options{})
+	testkit.Must(t, err)
+	if text := storetest.Text(t, nameless, "IDENTITY.md"); !strings.Contains(text, "You are the assistant, the personal assistant of the user.") {
+		t.Errorf("without names it reads\n%s", text)
 	}
 }
 

@@ -3,6 +3,7 @@ package guide
 import (
 	"os"
 	"runtime"
+	"strings"
 	"testing"
 
 	"golang.org/x/sys/unix"
@@ -12,18 +13,23 @@ import (
 
 func TestAReadOnlyDirectoryGivesNotesAndNoHarm(t *testing.T) {
 	h := newHome(t)
-	h.play("start, remove webhook-spec.md")
-	folders := []string{h.d.Root(), h.at("state"), h.at(".claude"), h.at(".claude/agents")}
 	mode := func(m os.FileMode) {
-		for _, f := range folders {
-			testkit.Must(t, os.Chmod(f, m))
+		for _, f := range []string{".", "state", ".claude", ".claude/agents"} {
+			testkit.Must(t, os.Chmod(h.at(f), m))
 		}
 	}
-	mode(0o500)
 	t.Cleanup(func() { mode(0o700) })
-	unprivileged(t, func() { h.play("start") })
-	if got := h.state(); got != "warned of webhook-spec.md, webhook-spec.md is gone" {
-		t.Error(got)
+	for _, c := range []struct{ steps, start, want string }{
+		{"start, remove webhook-spec.md", "start without Google", "warned of .claude/agents/gmail-reader.md, warned of webhook-spec.md, webhook-spec.md is gone"},
+		{"remove state/installed.json", "start", "warned of state/installed.json, warned of webhook-spec.md, webhook-spec.md is gone"},
+	} {
+		h.play(c.steps)
+		mode(0o500)
+		unprivileged(t, func() { h.play(c.start) })
+		mode(0o700)
+		if got := h.state(); !strings.HasSuffix(got, c.want) {
+			t.Errorf("%s, %s: %s, want %s", c.steps, c.start, got, c.want)
+		}
 	}
 }
 

@@ -1,6 +1,7 @@
 package guide
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -37,7 +38,7 @@ func TestTheFiveSubagentsHaveTheModelsAndToolsOfTheSpec(t *testing.T) {
 	}
 }
 
-// A subagent's tools allow everything its text tells it to use.
+// A subagent's tools allow everything its text asks it to use.
 func TestASubagentsTextNamesOnlyWhatItsToolsAllow(t *testing.T) {
 	d := installed(t)
 	agents, _ := Subagents(d)
@@ -85,7 +86,11 @@ func TestSubagentsOfTheUserAreReadAsTheyCome(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
-	if len(problems) != 3 || problems[0].File != at("d-broken") || problems[1].File != at("e-broad") || problems[1].Line != 2 {
-		t.Errorf("problems: %+v", problems)
+	var said []string
+	for _, p := range problems {
+		said = append(said, fmt.Sprintf("%s:%d:%d %s", p.File, p.Line, p.Column, p.Severity))
+	}
+	if want := []string{at("d-broken") + ":1:1 warning", at("e-broad") + ":2:8 warning", at("e-broad") + ":2:8 warning"}; !slices.Equal(said, want) {
+		t.Errorf("problems %q, want %q", said, want)
 	}
 }
