@@ -166,23 +166,6 @@ func TestForwardIsTheAlgorithmOfTheSpec(t *testing.T) {
 	})
 }
 
-func TestForwardFollowsTheIndex(t *testing.T) {
-	r := newRoom(t)
-	x := r.schedule()
-	now := time.Date(2026, 11, 23, 8, 0, 0, 0, time.UTC)
-	for _, change := range []func(){
-		func() { r.task("b 0 9 * * *") },
-		func() { r.task("a 30 8 * * *"); r.task("b 0 10 * * *"); r.task("c 45 8 * * *") },
-		func() { r.remove("routines/a.md") },
-	} {
-		change()
-		x.index.Scan()
-		if diff := cmp.Diff(literal(x.Plan(now), ""), summary(x.Forward(now, ""))); diff != "" {
-			t.Errorf("-want +got:\n%s", diff)
-		}
-	}
-}
-
 func TestForwardEntriesSayWhatTheTaskIs(t *testing.T) {
 	zone := zoneOf(t, "America/Los_Angeles")
 	now := time.Date(2026, 11, 23, 9, 0, 5, 0, zone)

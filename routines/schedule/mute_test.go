@@ -15,43 +15,26 @@ func TestAMuteLastsToItsTimeOverARestartAndCanBeUndone(t *testing.T) {
 	d := storetest.Dir(t)
 	var log bytes.Buffer
 	open := func() *Mute { return NewMute(d, slog.New(slog.NewTextHandler(&log, nil))) }
-	zone := time.FixedZone("bot", 3600)
-	now := time.Date(2026, 11, 23, 12, 0, 0, 0, zone)
+	now := time.Date(2026, 11, 23, 12, 0, 0, 0, time.FixedZone("bot", 3600))
 	until := now.Add(time.Hour)
 	m := open()
-	if before, err := m.Set(until.UTC(), now); err != nil || !before.IsZero() {
-		t.Errorf("muted before: %v, %v", before, err)
-	}
-	for name, m := range map[string]*Mute{"at once": m, "after a restart": open()} {
-		for at, want := range map[time.Time]time.Time{now: until, until.Add(-1): until, until: {}, until.Add(1): {}} {
-			if got := m.At(at); got != want { // the zone matters too
-				t.Errorf("%s, at %v: muted until %v, want %v", name, at, got, want)
+	set := func(to, before time.Time, want map[time.Time]time.Time) {
+		t.Helper()
+		if got, err := m.Set(to, now); err != nil || got != before {
+			t.Errorf("muted before until %v, %v; want %v", got, err, before)
+		}
+		for name, m := range map[string]*Mute{"at once": m, "after a restart": open()} {
+			for at, until := range want {
+				if got := m.At(at); got != until { // the zone matters too
+					t.Errorf("%s, at %v: muted until %v, want %v", name, at, got, until)
+				}
 			}
 		}
 	}
-	if before, err := m.Set(time.Time{}, now); err != nil || before != until {
-		t.Errorf("muted before it was undone: %v, %v", before, err)
-	}
-	for name, m := range map[string]*Mute{"at once": m, "after a restart": open()} {
-		if got := m.At(now); !got.IsZero() {
-			t.Errorf("undone, %s: muted until %v", name, got)
-		}
-	}
+	set(until.UTC(), time.Time{}, map[time.Time]time.Time{now: until, until.Add(-1): until, until: {}, until.Add(1): {}})
+	set(time.Time{}, until, map[time.Time]time.Time{now: {}})
 	if log.Len() > 0 {
 		t.Errorf("logged: %s", &log)
-	}
-}
-
-func TestTheEndOfAMuteIsInTheZoneThatAsks(t *testing.T) {
-	d, zone := storetest.Dir(t), time.FixedZone("bot", 3600)
-	now := time.Date(2026, 11, 23, 12, 0, 0, 0, zone)
-	m := NewMute(d, slog.New(slog.DiscardHandler))
-	_, err := m.Set(now.Add(time.Hour).UTC(), now)
-	testkit.Must(t, err)
-	for name, m := range map[string]*Mute{"at once": m, "after a restart": NewMute(d, slog.New(slog.DiscardHandler))} {
-		if got := m.At(now).Format("15:04"); got != "13:00" {
-			t.Errorf("%s: until %s, want 13:00", name, got)
-		}
 	}
 }
 

@@ -11,7 +11,6 @@ import (
 	"pgregory.net/rapid"
 
 	"ollimbot/core/base/testkit"
-	"ollimbot/routines"
 	"ollimbot/routines/account"
 )
 
@@ -66,15 +65,15 @@ type crashing struct {
 }
 
 func (c *crashing) begin() {
-	index := routines.NewIndex(c.dir, time.UTC)
-	c.loop = made(Options{Dir: c.dir, Index: index, Fire: func(context.Context, Due) error {
-		if c.fail {
-			return errors.New("no route")
+	c.loop = made(c.dir, func(o *Options) {
+		o.Fire = func(context.Context, Due) error {
+			if c.fail {
+				return errors.New("no route")
+			}
+			return nil
 		}
-		return nil
-	}})
+	})
 	c.loop.now = func() time.Time { return c.now }
-	index.Scan()
 	c.loop.orders.setOpen(true)
 	c.l = c.loop.newLoop()
 	c.l.begin(c.now)

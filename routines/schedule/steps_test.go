@@ -1,6 +1,7 @@
 package schedule
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -14,28 +15,33 @@ import (
 	"testing/synctest"
 	"time"
 
+	"ollimbot/core/base/goldentest"
 	"ollimbot/core/base/testkit"
 	"ollimbot/routines"
 	"ollimbot/routines/leeway"
 )
 
-// story is what follows from some task files (task) and steps, as a specification has it. An empty account is not compared.
-type story struct{ name, files, steps, fires, notes, account string }
-
-func tell(t *testing.T, stories []story) {
+// stories plays a file of stories. The first line of one has its task files, the others its steps; the rest follows from them: the fires,
+// the notes to the user, and the account.
+func stories(t *testing.T, name string) {
 	t.Helper()
-	for _, s := range stories {
-		t.Run(s.name, func(t *testing.T) {
-			inBubble(t, func(n *night) {
-				n.play(s.files, s.steps)
-				n.want(s.fires)
-				n.wantText("notes", s.notes, strings.Join(n.notes, " / "))
-				if s.account != "" {
-					n.wantText("account", s.account, n.told())
-				}
-			})
+	goldentest.Stories(t, "stories/"+name+".txt", func(t *testing.T, story string) (got string) {
+		story, _, _ = strings.Cut(story, "\n  ")
+		files, steps, _ := strings.Cut(strings.TrimPrefix(story, "-"), "\n")
+		inBubble(t, func(n *night) {
+			n.play(strings.ReplaceAll(files, " | ", "|"), strings.ReplaceAll(strings.TrimSpace(steps), "\n", ", "))
+			got = story + "\n  fires " + cmp.Or(n.fired(), "nothing")
+			for _, note := range n.notes {
+				got += "\n  note " + strings.ReplaceAll(note, "\n", " ⏎ ")
+			}
+			if rows := strings.Split(n.account(), ", "); len(rows) > 40 {
+				got += fmt.Sprintf("\n  account %s, … %d rows …, %s", rows[0], len(rows), rows[len(rows)-1])
+			} else if rows[0] != "" {
+				got += "\n  account " + strings.Join(rows, ", ")
+			}
 		})
-	}
+		return got
+	})
 }
 
 // play writes files, separated by |, and takes steps: "start, sleep 1h, cannot fire x: no active". Each is a verb of the table below.
@@ -96,6 +102,17 @@ func (n *night) step(text string) error {
 		}
 	case "put", "edit":
 		n.task(rest)
+	case "approve": // the text of the only task
+		n.kept = n.only()
+		testkit.Must(n.t, routines.KeepText(n.dir, []byte(n.kept)))
+	case "agent": // edits it: "Call" to "Do not call"
+		from, to, _ := strings.Cut(rest, " to ")
+		text := strings.NewReplacer("Ada", "agent", from, to).Replace(n.kept)
+		n.edits[routines.Digest([]byte(text))] = routines.Digest([]byte(n.kept))
+		n.put("reminders/b.md", text)
+		if n.loop != nil {
+			n.look()
+		}
 	// The user and the core.
 	case "fire":
 		return n.loop.FireNow(rest)
@@ -150,7 +167,7 @@ func (n *night) step(text string) error {
 	case "as": // a command, while the bot is there or not: as command people …
 		loop := n.loop
 		defer func() { n.loop = loop }()
-		n.loop = n.schedule()
+		n.loop = made(n.dir, nil)
 		n.loop.now = n.clock
 		return n.step(more)
 	case "kept", "gone":
@@ -169,7 +186,7 @@ func (n *night) step(text string) error {
 	case "look":
 	default:
 		got, err := n.sees(verb, name)
-		if verb == "contains" || verb == "row" || verb == "file" {
+		if strings.Contains("contains row file next task entry", verb) {
 			rest = more
 		}
 		n.wantText(text, strings.ReplaceAll(rest, " / ", ", "), got)
@@ -179,6 +196,13 @@ func (n *night) step(text string) error {
 		n.look()
 	}
 	return nil
+}
+
+// only returns the text of the only reminder.
+func (n *night) only() string {
+	data, err := n.dir.Read("reminders/b.md")
+	testkit.Must(n.t, err)
+	return string(data)
 }
 
 // sees returns what a verb looks at.
@@ -192,9 +216,9 @@ func (n *night) sees(verb, name string) (string, error) {
 	now := n.clock()
 	switch verb {
 	case "account":
-		return n.told(), nil
+		return n.account(), nil
 	case "rows":
-		return fmt.Sprint(strings.Count(n.told(), ", ") + 1), nil
+		return fmt.Sprint(strings.Count(n.account(), ", ") + 1), nil
 	case "people":
 		return strings.Join(past(n.loop.Forward(now, "").Told(), now), ", "), nil
 	case "agents":
@@ -203,6 +227,26 @@ func (n *night) sees(verb, name string) (string, error) {
 		return strings.Join(brief(n.loop.View(now).Entries), ", "), nil
 	case "missed":
 		return strings.Join(brief(n.loop.View(now).Missed), ", "), nil
+	case "forward":
+		return strings.Join(brief(n.loop.Forward(now, "").Entries), ", "), nil
+	case "day":
+		return strings.Join(brief(n.loop.View(now).Day), ", "), nil
+	case "next": // three of a task
+		return strings.Join(brief(n.loop.NextOf(name, now, 3)), ", "), nil
+	case "task": // "at 9:00, every day; 02 00:00 to 02 02:00; ended on 2 January 2000"
+		for _, v := range n.loop.View(now).Tasks {
+			if v.ID == name {
+				return strings.TrimSuffix(fmt.Sprintf("%s; %s to %s; %s", v.When, moments(v.Next), moments(v.Until), v.Ended), "; "), nil
+			}
+		}
+		return "", nil
+	case "entry": // of the day
+		for _, e := range n.loop.View(now).Day {
+			if e.ID == name {
+				return e.Title + " | " + e.Label + " | " + e.Description, nil
+			}
+		}
+		return "", nil
 	case "outcome":
 		return string(readRecord(n.dir, slog.New(slog.DiscardHandler)).Routines["a"].Outcome), nil
 	case "row": // the first entry of a task: "09:00–11:00" or "10:05 reason"
@@ -281,6 +325,8 @@ func (n *night) doing(what string) func(ctx context.Context, d Due) error {
 			n.remove("reminders/a.md")
 		case "breaks it":
 			n.put("reminders/a.md", "---\nrun-at: soon\n---\n")
+		case "is edited":
+			return n.step("agent 09:00 to 12:00")
 		case "moves it":
 			n.task("a @ 02 00:00; until: done; again: 10")
 		default:
@@ -318,6 +364,14 @@ func brief(list []Entry) (out []string) {
 		out = append(out, line)
 	}
 	return out
+}
+
+// moments is a time, or "-" for none.
+func moments(at time.Time) string {
+	if at.IsZero() {
+		return "-"
+	}
+	return hour(at)
 }
 
 // past describes the entries up to now.

@@ -13,133 +13,6 @@ import (
 	"ollimbot/routines/recur"
 )
 
-// wantEntries compares entries, as brief describes them.
-func (n *night) wantEntries(what, want string, got []Entry) {
-	n.t.Helper()
-	n.wantText(what, want, strings.Join(brief(got), ", "))
-}
-
-func TestAgentsDoNotSeeHeldFiresAndPeopleSeeThemMarked(t *testing.T) {
-	inBubble(t, func(n *night) {
-		n.put("routines/f.md", "---\nid: f\ncron: \"20 * * * *\"\n---\ntalk\n")
-		n.play("a */30 * * * *|b 15 * * * *|c @ 12:10|d @ 12:12", "sleep 12h, start, sleep 1m, snooze a 13:00, snooze c 13:00, pause b, pause d, pause f")
-		p := n.loop.Plan(n.clock())
-		n.wantEntries("agents", "12:00 a just fired, 13:00 a, 13:00 c", p.Forward("").Entries)
-		const held = "12:12 d paused held, 12:15 b paused held, 12:20 f paused held, 12:30 a snoozed until 13:00 held, 13:00 a, 13:00 c snoozed until 13:00"
-		n.wantEntries("people", "12:00 a just fired, "+held, p.View().Entries)
-		n.wantEntries("day", held+", 13:15 b paused held", p.calendar(p.Now.Add(75*time.Minute), 100))
-		next := map[string]time.Time{}
-		for _, task := range p.View().Tasks {
-			next[task.ID] = task.Next
-		}
-		if !next["a"].Equal(n.at("13:00")) || !next["b"].IsZero() || !next["d"].IsZero() {
-			t.Errorf("next: %v", next)
-		}
-	})
-}
-
-func TestTheNextFiresOfATaskAreListedAlsoBesideTheBot(t *testing.T) {
-	inBubble(t, func(n *night) {
-		n.play("a */30 * * * *|b @ 00:10", "start, snooze a 01:00, pause b")
-		for name, s := range map[string]*Schedule{"the bot": n.loop, "a command": n.schedule()} {
-			n.wantEntries(name, "00:30 a snoozed until 01:00 held, 01:00 a, 01:30 a", s.NextOf("a", n.at("00:00"), 3))
-			n.wantEntries(name, "01:00 a, 01:30 a, 02:00 a", s.NextOf("a", n.at("00:30"), 3))
-			n.wantEntries(name, "00:10 b paused held", s.NextOf("b", n.at("00:00"), 3))
-			n.wantEntries(name, "", s.NextOf("nobody", n.at("00:00"), 3))
-		}
-	})
-}
-
-// The schedule shows each moment, and no agent takes it for the task itself.
-func TestMomentsAheadAreInTheSchedule(t *testing.T) {
-	inBubble(t, func(n *night) {
-		n.play(`a @ 03 09:00; body: dentist; ahead: ["1 day: tomorrow", "1 hour"]`, "start")
-		v := n.loop.View(n.at("21:00"))
-		if e := v.Day[0]; len(v.Day) != 1 || hour(e.FireTime) != "02 09:00" || e.Title != "dentist (1 day before)" || e.Label != "Reminder (1 day before)" || e.Description != "tomorrow" {
-			t.Errorf("the day has %+v", v.Day)
-		}
-		if task := v.Tasks[0]; len(v.Tasks) != 1 || task.When != "1 day and 1 hour before" || hour(task.Next) != "03 09:00" {
-			t.Errorf("%+v", v.Tasks)
-		}
-		var ahead []string
-		for _, e := range n.loop.NextOf("a", n.clock(), 5) {
-			ahead = append(ahead, hour(e.FireTime))
-		}
-		n.wantText("next", "02 09:00, 03 08:00, 03 09:00", strings.Join(ahead, ", "))
-		n.play("", "sleep 33h1m")
-		f := n.loop.Forward(n.clock(), "")
-		if len(f.Entries) != 1 || f.Entries[0].Tag != tagJustFired || f.Entries[0].Title != "dentist (1 day before)" {
-			t.Errorf("%+v", f.Entries)
-		}
-		if d, ok := n.loop.DueAt("a", n.clock()); !ok || d.Early != nil {
-			t.Errorf("by hand it fires %+v", d)
-		}
-	})
-}
-
-// A routine that has ended says so, is never missed, and fires again once its end is later.
-func TestARoutineThatHasEndedSaysSoAndCanBeExtended(t *testing.T) {
-	inBubble(t, func(n *night) {
-		n.play("a 0 9 * * *; missed: run; until: 2000-01-02", "start, sleep 3d, stop, sleep 3d, start, sleep 1h, notes")
-		if v := n.loop.View(n.clock()).Tasks[0]; v.Ended != "ended on 2 January 2000" || !v.Next.IsZero() || v.When != "at 9:00, every day, until 2 January 2000" {
-			t.Errorf("%+v", v)
-		}
-		n.wantEntries("agents", "", n.loop.Forward(n.clock(), "").Entries)
-		n.play("", "edit a 0 9 * * *; missed: run; until: 2000-01-08, sleep 1d")
-		n.want("09:00 a, 02 09:00 a, 07 09:00 a")
-	})
-}
-
-// The times of a task with its own zone are shown in the user's.
-func TestATaskWithItsOwnZoneIsShownInTheUsers(t *testing.T) {
-	inBubble(t, func(n *night) {
-		n.play("a 0 9 * * *; zone: Asia/Tokyo; window: 9:00-11:00; from: 2000-01-02", "start, sleep 10h")
-		v := n.loop.View(n.clock()).Tasks[0]
-		const layout = "02 15:04 MST"
-		if v.Next.Format(layout) != "02 00:00 UTC" || v.Until.Format(layout) != "02 02:00 UTC" || !strings.HasSuffix(v.When, "in Asia/Tokyo time, 9:00-11:00") {
-			t.Errorf("%+v", v)
-		}
-	})
-}
-
-// The forward schedule of the agent, the lists and the account use the same times.
-func TestEveryViewShowsTheTimesThatFire(t *testing.T) {
-	inBubble(t, func(n *night) {
-		n.play("a 0 * * * *; from: 2000-01-02; every: 2 days; until: 2000-01-04", "start, sleep 22h")
-		plan := n.loop.Plan(n.clock())
-		want := n.at("02 00:00")
-		v := plan.View()
-		if f := plan.Forward(""); len(f.Entries) != 1 || !f.Entries[0].FireTime.Equal(want) {
-			t.Errorf("forward: %+v", f.Entries)
-		}
-		if len(v.Day) != 23 || !v.Day[0].FireTime.Equal(want) || !v.Tasks[0].Next.Equal(want) {
-			t.Errorf("view: %d, %+v", len(v.Day), v.Tasks)
-		}
-		if next := plan.NextOf("a", 30); len(next) != 30 || hour(next[24].FireTime) != "04 00:00" {
-			t.Errorf("next: %+v", next)
-		}
-		n.play("", "stop, sleep 3d5h, start")
-		if n := strings.Count(n.told(), ", ") + 1; n != 48 {
-			t.Errorf("%d due times are in the account, want 48", n)
-		}
-	})
-}
-
-func TestAFireThatNobodyWasThereForIsMissedAndNotFired(t *testing.T) {
-	inBubble(t, func(n *night) {
-		const missed, fired = "00:10 a missed, 00:10 b missed", "00:00 a just fired"
-		const people = "people 00:00 a just fired / 00:10 a missed / 00:10 b missed"
-		n.play("a */5 * * * *|b 10 * * * *", "start, sleep 4m, stop, sleep 8m, as command "+people+", as command agents "+fired+", start, "+people+", agents "+fired+
-			", sleep 4m, people 00:10 b missed / 00:15 a just fired, agents 00:15 a just fired, put b @ 09 00:00, look") // a reminder of the same id
-		for at, want := range map[time.Time]string{
-			n.clock(): missed, n.at("00:10"): missed, n.at("00:10").Add(-1): "", // the clock was set back
-			n.at("02 00:10").Add(-1): missed, n.at("02 00:10"): "",
-		} {
-			n.wantEntries("missed at "+at.String(), want, n.loop.View(at).Missed)
-		}
-	})
-}
-
 // The outcome of a fire, by its due time.
 func TestTheOutcomeOfAFireIsKnownByItsTime(t *testing.T) {
 	now := time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC)
@@ -191,7 +64,7 @@ func TestTheOutcomeOfAFireIsKnownByItsTime(t *testing.T) {
 	}
 }
 
-func TestTimesAreToldAsPeopleSayThem(t *testing.T) {
+func TestTimesAreWrittenAsPeopleSayThem(t *testing.T) {
 	now := time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC) // a Monday
 	for at, want := range map[string]string{
 		"2026-11-23T00:00:00Z": "00:00", "2026-11-22T23:59:00Z": "Sunday 23:59", "2026-11-17T12:00:00Z": "Tuesday 12:00",
