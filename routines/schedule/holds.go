@@ -277,7 +277,7 @@ func (l *loop) passHeld(id string, h Hold) {
 	if !ok {
 		return
 	}
-	if c, ok := l.record.Moments[chosenKey(routineKey(id))]; ok && h.covers(c.At) && c.At.After(decided) {
+	if c, ok := l.record.Moments[chosenKey(routineKey(id))]; ok && h.covers(c.At) && !c.At.Before(decided) {
 		e.pass(c.At, outcomeHeld)
 		return
 	}
