@@ -299,21 +299,6 @@ func TestCalendarEqualsAWalkThroughTheMinutes(t *testing.T) {
 	}
 }
 
-func TestForegroundTasksAreForPeopleOnly(t *testing.T) {
-	now := time.Date(2026, 11, 23, 9, 0, 0, 0, time.UTC)
-	x := planOf(now,
-		routineOf(t, "r1", "30 * * * *", func(r *routines.Routine) { r.Background = false }),
-		reminderOf("m1", now.Add(time.Minute), func(r *routines.Reminder) { r.Background = false }),
-		routineOf(t, "r2", "40 * * * *", nil))
-	if f := x.Forward(""); len(f.Entries) != 1 || f.Entries[0].ID != "r2" {
-		t.Errorf("agents see %+v", f.Entries)
-	}
-	list := x.View().Entries
-	if len(list) != 3 || list[0].ID != "m1" || list[1].ID != "r1" || !list[0].Foreground || list[2].ID != "r2" {
-		t.Errorf("people see %+v", list)
-	}
-}
-
 func TestPeopleSeeAForegroundTaskFromNowToTheEndOfTheWindow(t *testing.T) {
 	now := time.Date(2026, 11, 23, 9, 0, 0, 0, time.UTC)
 	for ahead, shown := range map[time.Duration]struct{ window, day bool }{

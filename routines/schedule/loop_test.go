@@ -14,25 +14,7 @@ import (
 	"ollimbot/core/base/testkit"
 	"ollimbot/routines"
 	"ollimbot/routines/account"
-	"ollimbot/routines/watch"
 )
-
-func TestRunWaitsForEveryFire(t *testing.T) {
-	inBubble(t, func(n *night) {
-		ended := false
-		n.work[""] = func(ctx context.Context, _ Due) error {
-			<-ctx.Done()
-			time.Sleep(10 * time.Second)
-			ended = true
-			return nil
-		}
-		n.play("a 5 * * * *", "start, sleep 6m, stop")
-		if !ended {
-			t.Error("Run returned before its fire")
-		}
-		n.play("", "cannot fire a")
-	})
-}
 
 func TestThousandRoutinesOfOneMinuteAllStartAtOnceAndAreMissedInOneNote(t *testing.T) {
 	inBubble(t, func(n *night) {
@@ -61,36 +43,6 @@ func TestGarbageInAFileHoldsNothingAndOwesNothing(t *testing.T) {
 			n.put(file, text)
 			n.play("a 5 * * * *", "sleep 12h, start, sleep 6m, notes, pause a, sleep 1h")
 			n.want("12:05 a")
-		})
-	}
-}
-
-// The files are read before the loop is notified. In between, due tasks are judged by the
-// files.
-func TestWhatTheUserChangedAMomentAgoDoesNotFire(t *testing.T) {
-	for name, c := range map[string]struct {
-		change func(n *night)
-		fires  string
-	}{
-		"nothing": {func(*night) {}, "02:05 b, 02:05:02 c, 02:05:04 a of 00:30 late"},
-		"removed": {func(n *night) { n.remove("routines"); n.remove("reminders") }, ""},
-		"paused": {func(n *night) {
-			for _, k := range []key{routineKey("a"), routineKey("b"), reminderKey("c")} {
-				testkit.Must(n.t, n.loop.holds.change(n.dir, false, func(all map[key]held) { all[k] = held{Hold: Hold{Since: n.clock(), Paused: true}} }))
-			}
-		}, ""},
-		"moved": {func(n *night) { // a no longer runs when missed
-			n.play("", "put a 30 * * * *, remove b, put c @ 09:00")
-		}, ""},
-	} {
-		t.Run(name, func(t *testing.T) {
-			inBubble(t, func(n *night) {
-				n.play("a 30 0 * * *; missed: run|b 5 2 * * *|c @ 02:05:02", "start, stop, sleep 2h4m59s, start")
-				c.change(n)
-				n.loop.index.Apply(watch.Batch{Full: true})
-				n.sleep(10 * time.Minute)
-				n.want(c.fires)
-			})
 		})
 	}
 }

@@ -19,6 +19,7 @@ import (
 	"ollimbot/core/base/testkit"
 	"ollimbot/routines"
 	"ollimbot/routines/leeway"
+	"ollimbot/routines/watch"
 )
 
 // stories plays a file of stories. The first line of one has its task files, the others its steps; the rest follows from them: the fires,
@@ -113,6 +114,14 @@ func (n *night) step(text string) error {
 		if n.loop != nil {
 			n.look()
 		}
+	case "reread": // the files, and the loop does not know it yet
+		n.loop.index.Apply(watch.Batch{Full: true})
+	case "hold": // what the loop does not know yet
+		return n.loop.holds.change(n.dir, false, func(all map[key]held) {
+			for _, k := range []key{routineKey(rest), reminderKey(rest)} {
+				all[k] = held{Hold: Hold{Since: n.clock(), Paused: true}}
+			}
+		})
 	// The user and the core.
 	case "fire":
 		return n.loop.FireNow(rest)
@@ -312,6 +321,10 @@ func (n *night) doing(what string) func(ctx context.Context, d Due) error {
 			}
 		case "put off", "put off for money":
 			return &PutOffError{Why: "quiet", Until: n.clock().Add(time.Hour), Broke: what != "put off"}
+		case "ends slowly": // once the bot does
+			<-ctx.Done()
+			time.Sleep(10 * time.Second)
+			n.with(func() { n.notes = append(n.notes, "it has ended") })
 		case "is shown": // the conversation has the reminder before its run is recorded
 			n.wantFile("reminders/a.md", true)
 			d.Finish()
