@@ -124,7 +124,7 @@ func TestInTheRepeatedHourTimesHaveTheirOffset(t *testing.T) {
 // M9: 91 of a hundred reports were only counted.
 func TestUpdatesWithoutRoomSayWhereTheyCanBeRead(t *testing.T) {
 	at := time.Date(2026, 11, 23, 9, 0, 0, 0, time.UTC)
-	list := []updates.Update{{At: at, Message: "(91 earlier update(s) omitted — cap reached)", Dropped: 91}, {At: at, Message: "It rains."}}
+	list := []updates.Update{{At: at, Message: "(1 earlier update(s) omitted — cap reached)", Dropped: 1}, {At: at, Message: "It rains."}}
 	text := Main(at, list, "hello")
 	if strings.Count(text, "`ollim-bot runs tail ID`") != 1 || !strings.Contains(text, "cap reached) Each run still has its own") || strings.Contains(text, "It rains. Each") {
 		t.Errorf("the prompt is %q", text)

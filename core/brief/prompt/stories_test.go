@@ -229,8 +229,8 @@ func TestTheTextsOfForksAndTheSystemPromptReadAsTheStoriesSay(t *testing.T) {
 	in := systemInput()
 	all := in
 	all.Google, all.Webhooks, all.Promises = true, true, true
-	brief := all
-	brief.Brief = true
+	brief, noMail := all, all
+	brief.Brief, noMail.NoMail = true, true
 	texts := map[string]string{
 		"started":     ForkStarted(""),
 		"topic":       ForkStarted(" Plan the\nmove\x1b[31m "),
@@ -251,6 +251,7 @@ func TestTheTextsOfForksAndTheSystemPromptReadAsTheStoriesSay(t *testing.T) {
 		// What it has beyond that.
 		"system-with-everything": changes(System(in), System(all)),
 		"system-brief":           System(brief),
+		"system-without-mail":    changes(System(all), System(noMail)),
 	}
 	goldentest.Stories(t, "stories/texts.txt", func(t *testing.T, _ string) string {
 		name := path.Base(t.Name())
