@@ -18,6 +18,7 @@ import (
 	"ollimbot/core/safety/policy"
 	"ollimbot/core/storage/frontmatter"
 	"ollimbot/core/storage/store/storetest"
+	"ollimbot/core/work/webhook"
 	"ollimbot/routines"
 )
 
@@ -86,15 +87,6 @@ func keys(t testing.TB, name string) map[string]string {
 	return all
 }
 
-func parseTask(kind, text string) ([]routines.Problem, routines.Task) {
-	if kind == "reminders" {
-		r, problems := routines.ParseReminder("reminders/x.md", []byte(text), time.UTC)
-		return problems, r.Task
-	}
-	r, problems := routines.ParseRoutine("routines/x.md", []byte(text))
-	return problems, r.Task
-}
-
 func kindOf(example string) string {
 	if strings.Contains(example, "\nrun-at:") {
 		return "reminders"
@@ -106,41 +98,48 @@ func TestTheExamplesOfRoutinesAndRemindersAreWithoutFault(t *testing.T) {
 	kinds, ids := map[string]int{}, map[string]bool{}
 	for _, example := range examples(t, "routine-reminder-spec.md") {
 		kind := kindOf(example)
-		problems, task := parseTask(kind, example)
+		task, problems := parsed(kind, example)
 		if len(problems) > 0 {
 			t.Errorf("%s\n%+v", example, problems)
 		}
 		kinds[kind]++
-		ids[task.ID] = true
+		ids[taskOf(task).ID] = true
 	}
 	if kinds["routines"] < 2 || kinds["reminders"] < 1 || len(ids) < 4 {
 		t.Errorf("there are examples of %v with the ids %v", kinds, ids)
 	}
 }
 
-// known asks the parser about a key. If the parser reads it, a mapping is an error; an
-// unknown key is ignored.
-func known(kind, key string) bool {
-	base := map[string]string{"id": `id: "a"`, "cron": `cron: "0 9 * * *"`, "run-at": `run-at: "2026-11-24T15:00:00Z"`}
-	delete(base, map[string]string{"routines": "run-at", "reminders": "cron"}[kind])
-	base[key] = key + ":\n  a: b"
-	lines := make([]string, 0, len(base))
-	for _, line := range base {
-		lines = append(lines, line)
+// taskOf returns the task of a parsed file.
+func taskOf(parsed any) routines.Task {
+	switch one := parsed.(type) {
+	case routines.Routine:
+		return one.Task
+	case routines.Reminder:
+		return one.Task
 	}
-	slices.Sort(lines)
-	problems, _ := parseTask(kind, "---\n"+strings.Join(lines, "\n")+"\n---\nx")
+	return parsed.([]any)[0].(routines.Task) //nolint:forcetypeassert // of a webhook
+}
+
+// known asks the parser about a key. If the parser reads it, a mapping is an error; an
+// unknown key is ignored in a task, and named in a webhook.
+func known(kind, key string) bool {
+	_, problems := parsed(kind, file(kind, key+":\n  a: b"))
+	if kind == "webhooks" {
+		return !slices.ContainsFunc(problems, func(p routines.Problem) bool { return strings.Contains(p.Message, "have no key") })
+	}
 	return slices.ContainsFunc(problems, func(p routines.Problem) bool {
 		return p.Severity == routines.Error && strings.HasPrefix(p.Message, key+" must be ")
 	})
 }
 
-func TestEveryKeyThatTheDocumentNamesIsReadThereAndNowhereElse(t *testing.T) {
-	if known("routines", "colour") || !known("routines", "cron") || known("reminders", "cron") {
-		t.Fatal("the question to the parser does not work")
+func TestEveryKeyThatADocumentNamesIsReadThereAndNowhereElse(t *testing.T) {
+	for _, kind := range []string{"routines", "reminders", "webhooks"} {
+		if known(kind, "colour") || !known(kind, "id") {
+			t.Fatalf("the question to the parser of %s does not work", kind)
+		}
 	}
-	table := keys(t, "routine-reminder-spec.md")
-	for key, in := range table {
+	for key, in := range keys(t, "routine-reminder-spec.md") {
 		if in == "" {
 			t.Errorf("the document does not say where %s belongs", key)
 		}
@@ -148,6 +147,11 @@ func TestEveryKeyThatTheDocumentNamesIsReadThereAndNowhereElse(t *testing.T) {
 			if want := in == "both" || in == kind; known(kind, key) != want {
 				t.Errorf("%s in %s: the parser reads it is %v, the document says %v", key, kind, !want, want)
 			}
+		}
+	}
+	for key := range keys(t, "webhook-spec.md") {
+		if !known("webhooks", key) || key == "background" { // which does nothing there
+			t.Errorf("%s is explained and not read in webhooks", key)
 		}
 	}
 }
@@ -167,8 +171,8 @@ var fieldKeys = map[string]string{
 	"Check": "check", "Says": "say", "Essential": "essential", "Leeway": "window jitter", "Schedule": "every days from until times skip zone", "Late": "late", "Ahead": "ahead",
 }
 
-// complete compares a document's table with the types its files are parsed to.
-func complete(t *testing.T, name string, values ...any) {
+// complete compares a document's table with the types its files are parsed to. not are keys of their fields that it leaves out.
+func complete(t *testing.T, name, not string, values ...any) {
 	t.Helper()
 	table, seen := keys(t, name), map[string]bool{}
 	for _, v := range values {
@@ -179,7 +183,7 @@ func complete(t *testing.T, name string, values ...any) {
 			}
 			for key := range strings.FieldsSeq(list) {
 				seen[key] = true
-				if _, ok := table[key]; !ok {
+				if _, ok := table[key]; !ok && !slices.Contains(strings.Fields(not), key) {
 					t.Errorf("%s does not explain %s", name, key)
 				}
 			}
@@ -193,40 +197,47 @@ func complete(t *testing.T, name string, values ...any) {
 }
 
 func TestTheDocumentsExplainEveryKey(t *testing.T) {
-	complete(t, "routine-reminder-spec.md", routines.Routine{}, routines.Reminder{})
-	complete(t, "skill-spec.md", skill.Skill{})
+	complete(t, "routine-reminder-spec.md", "", routines.Routine{}, routines.Reminder{})
+	complete(t, "skill-spec.md", "", skill.Skill{})
+	complete(t, "webhook-spec.md", "background check say essential window jitter", webhook.Spec{}) // it always runs in the background, at once
 }
 
-// Compares the table's values and defaults with the parser.
-func TestTheDefaultsOfTheDocumentAreTheParsers(t *testing.T) {
-	_, routine := parseTask("routines", "---\nid: a\ncron: 0 9 * * *\n---\nx")
-	_, reminder := parseTask("reminders", "---\nid: a\nrun-at: 2026-11-24T15:00:00Z\n---\nx")
+// Compares the tables' values and defaults with the parsers.
+func TestTheDefaultsOfTheDocumentsAreTheParsers(t *testing.T) {
+	of := func(kind string) routines.Task {
+		one, _ := parsed(kind, file(kind))
+		return taskOf(one)
+	}
+	routine, reminder, hook := of("routines"), of("reminders"), of("webhooks")
 	word := map[bool]string{true: "`true`", false: "`false`"}
-	_, table, _ := strings.Cut(text(t, "routine-reminder-spec.md"), "\n## Keys\n")
-	for _, row := range []string{
-		"| `background` | both | `true`, `false` | " + word[routine.Background] + " for routines, " + word[reminder.Background] + " for reminders |",
-		"| `thinking` | both | `true`, `false` | " + word[routine.Thinking] + " |",
-		"| `allow-ping` | both | `true`, `false` | " + word[routine.AllowPing] + " |",
-		"| `update-main-session` | both | `always`, `on_ping`, `freely`, `blocked` | `" + string(routine.Mode) + "` |",
+	const flags, modes = "`true`, `false` | ", "`always`, `on_ping`, `freely`, `blocked` | `"
+	for name, rows := range map[string][]string{
+		"routine-reminder-spec.md": {
+			"| `background` | both | " + flags + word[routine.Background] + " for routines, " + word[reminder.Background] + " for reminders |",
+			"| `thinking` | both | " + flags + word[routine.Thinking] + " |", "| `allow-ping` | both | " + flags + word[routine.AllowPing] + " |",
+			"| `update-main-session` | both | " + modes + string(routine.Mode) + "` |",
+		},
+		"webhook-spec.md": {
+			"| `thinking` | " + flags + word[hook.Thinking] + " |", "| `allow-ping` | " + flags + word[hook.AllowPing] + " |",
+			"| `update-main-session` | " + modes + string(hook.Mode) + "` |", "the conversation | " + word[hook.Isolated] + " |",
+		},
 	} {
-		if !strings.Contains(table, row) {
-			t.Errorf("the table lacks\n%s", row)
+		for _, row := range rows {
+			if !strings.Contains(text(t, name), row) {
+				t.Errorf("the table of %s lacks\n%s", name, row)
+			}
 		}
 	}
-	for key, values := range map[string][]string{
-		"model": {"opus", "sonnet", "haiku"}, "update-main-session": {"always", "on_ping", "freely", "blocked"}, "missed": {"note", "run"},
-	} {
-		for _, v := range values {
-			if problems, _ := parseTask("routines", "---\nid: a\ncron: 0 9 * * *\n"+key+": "+v+"\n---\nx"); len(problems) > 0 {
-				t.Errorf("%s: %s is refused: %+v", key, v, problems)
-			}
-			if !strings.Contains(table, "`"+v+"`") {
-				t.Errorf("the document does not name %s of %s", v, key)
+	doc := text(t, "routine-reminder-spec.md")
+	for key, values := range map[string]string{"model": "opus sonnet haiku", "update-main-session": "always on_ping freely blocked", "missed": "note run"} {
+		for value := range strings.FieldsSeq(values) {
+			if _, problems := parsed("routines", file("routines", key+": "+value)); len(problems) > 0 || !strings.Contains(doc, "`"+value+"`") {
+				t.Errorf("%s: %s is refused, or not in the document: %+v", key, value, problems)
 			}
 		}
 	}
 	for _, pattern := range policy.BackgroundTools() {
-		if doc := text(t, "routine-reminder-spec.md"); !strings.HasPrefix(pattern, toolset.Prefix) && !strings.Contains(doc, "`"+pattern+"`") {
+		if !strings.HasPrefix(pattern, toolset.Prefix) && !strings.Contains(doc, "`"+pattern+"`") {
 			t.Errorf("the document does not name %s, which every run has", pattern)
 		}
 	}

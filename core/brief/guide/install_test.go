@@ -102,6 +102,8 @@ func (h *home) play(steps string) {
 			storetest.Put(h.t, h.d, name, verb)
 		case "theirs":
 			testkit.Must(h.t, os.WriteFile(filepath.Join(h.outside, name), []byte(verb), 0o600))
+		case "hide":
+			testkit.Must(h.t, os.Chmod(h.at(name), 0))
 		case "remove":
 			testkit.Must(h.t, h.d.Remove(name))
 		case "folder":
@@ -167,11 +169,18 @@ func (h *home) state() string {
 		did := map[string]string{textInstalled: "installed ", textRefreshed: "refreshed ", textLinkReplaced: "replaced "}[n.Text]
 		if n.Warning {
 			did = "warned of "
+			says := map[bool]string{true: "left alone, because it cannot be read as a file|the link for the engine's skills could not be made"}[in(n.File) != n.File]
+			if n.File == recordFile {
+				says = ".corrupt-|what was installed could not be written down"
+			}
+			if one, other, _ := strings.Cut(says, "|"); !strings.Contains(n.Text, one) && !strings.Contains(n.Text, other) {
+				h.t.Errorf("the warning of %s says %q, want %s", n.File, n.Text, says)
+			}
 		}
 		list = append(list, did+in(n.File))
 	}
 	for _, o := range Offers(h.d) {
-		if !strings.Contains(o.Text, o.File) {
+		if says := map[bool]string{true: " is your own version", false: " has a newer version in this program"}[o.Edited]; !strings.HasPrefix(o.Text, o.File+says) {
 			h.t.Errorf("the offer of %s says %q", o.File, o.Text)
 		}
 		list = append(list, "offered "+o.File+map[bool]string{true: " instead of the user's"}[o.Edited])
@@ -201,6 +210,7 @@ func TestWhatBecomesOfOurFilesOverStartsAndEdits(t *testing.T) {
 		{"it leaves with the account", mail, "start, start without Google", "FILE is gone"},
 		{"it returns with it", mail, "start, start without Google, start", "installed FILE"},
 		{"but the user's stays", mail, "start, mine FILE, start without Google", "FILE is mine"},
+		{"and is offered ours once there is an account again", mail, "start, start without Google, mine FILE, start", "FILE is mine, offered FILE instead of the user's"},
 		{"it is not there without permission to read mail", mail, "start without mail, start without mail", "FILE is gone"},
 		{"it is there with the permission", mail, "start without mail, start", "installed FILE"},
 		{"it leaves with the permission", mail, "start, start without mail", "FILE is gone"},

@@ -11,7 +11,7 @@ import (
 	"ollimbot/core/base/testkit"
 )
 
-func TestAReadOnlyDirectoryGivesNotesAndNoHarm(t *testing.T) {
+func TestAReadOnlyDirectoryOrAHiddenFileGivesNotesAndNoHarm(t *testing.T) {
 	h := newHome(t)
 	mode := func(m os.FileMode) {
 		for _, f := range []string{".", "state", ".claude", ".claude/agents"} {
@@ -22,11 +22,13 @@ func TestAReadOnlyDirectoryGivesNotesAndNoHarm(t *testing.T) {
 	for _, c := range []struct{ steps, start, want string }{
 		{"start, remove webhook-spec.md", "start without Google", "warned of .claude/agents/gmail-reader.md, warned of webhook-spec.md, webhook-spec.md is gone"},
 		{"remove state/installed.json", "start", "warned of state/installed.json, warned of webhook-spec.md, webhook-spec.md is gone"},
+		{"start, hide skill-spec.md", "start", "warned of skill-spec.md"},
 	} {
 		h.play(c.steps)
 		mode(0o500)
 		unprivileged(t, func() { h.play(c.start) })
 		mode(0o700)
+		testkit.Must(t, os.Chmod(h.at("skill-spec.md"), 0o600))
 		if got := h.state(); !strings.HasSuffix(got, c.want) {
 			t.Errorf("%s, %s: %s, want %s", c.steps, c.start, got, c.want)
 		}

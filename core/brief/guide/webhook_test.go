@@ -1,7 +1,6 @@
 package guide
 
 import (
-	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -20,46 +19,6 @@ func webhookExample(t testing.TB) webhook.Spec {
 		t.Fatalf("%s\n%+v", example, problems)
 	}
 	return spec
-}
-
-func TestTheWebhookDocumentExplainsEveryKeyThatIsReadAndNoOther(t *testing.T) {
-	table := keys(t, "webhook-spec.md")
-	for key := range table {
-		_, problems := webhook.Parse("webhooks/x.md", []byte("---\n"+key+":\n---\nx"))
-		for _, p := range problems {
-			if strings.Contains(p.Message, "is no key") {
-				t.Errorf("%s is explained and not read", key)
-			}
-		}
-	}
-	for _, f := range reflect.VisibleFields(reflect.TypeFor[webhook.Spec]()) {
-		key, ok := fieldKeys[f.Name]
-		if !ok && f.IsExported() {
-			t.Errorf("the field %s is new: say in webhook-spec.md what its key does", f.Name)
-		}
-		ofTasks := []string{"", "background", "check", "say", "essential", "window jitter"} // a webhook always runs in the background, at once
-		if _, ok := table[key]; !ok && !slices.Contains(ofTasks, key) {
-			t.Errorf("webhook-spec.md does not explain %s", key)
-		}
-	}
-	if _, ok := table["background"]; ok {
-		t.Error("background does nothing in a webhook")
-	}
-}
-
-func TestTheDefaultsOfTheWebhookDocumentAreTheParsers(t *testing.T) {
-	spec, _ := webhook.Parse("webhooks/x.md", []byte("---\nid: a\nfields:\n  type: object\n---\nx"))
-	word := map[bool]string{true: "`true`", false: "`false`"}
-	for _, row := range []string{
-		"| `thinking` | `true`, `false` | " + word[spec.Thinking] + " |",
-		"| `allow-ping` | `true`, `false` | " + word[spec.AllowPing] + " |",
-		"| `update-main-session` | `always`, `on_ping`, `freely`, `blocked` | `" + string(spec.Mode) + "` |",
-		"the conversation | " + word[spec.Isolated] + " |",
-	} {
-		if !strings.Contains(text(t, "webhook-spec.md"), row) {
-			t.Errorf("the table lacks\n%s", row)
-		}
-	}
 }
 
 // The call and the prompt in the document match the actual behaviour.
