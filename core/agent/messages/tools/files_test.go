@@ -1,12 +1,8 @@
 package tools
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
-	"image"
-	"image/color"
-	"image/png"
 	"os"
 	"strings"
 	"testing"
@@ -15,56 +11,6 @@ import (
 
 	"ollimbot/core/base/testkit"
 )
-
-func TestReadShowsPicturesAndDocuments(t *testing.T) {
-	g := newGround(t, map[string]string{"a.pdf": "%PDF-1.7\nx", "b.png": "\x89PNG\r\n\x1a\nbroken", "c.webp": "RIFF\x00\x00\x00\x00WEBPVP8 "})
-	small, large := drawn(t, 40, 30), drawn(t, 9000, 40)
-	g.put("small.png", string(small))
-	g.put("large.png", string(large))
-	r := g.call("Read", with{"file_path": "a.pdf"})
-	if r.IsError || len(r.Documents) != 1 || r.Documents[0].Title != "a.pdf" || r.Documents[0].MediaType != "application/pdf" || string(r.Documents[0].Data) != "%PDF-1.7\nx" {
-		t.Errorf("%+v", r)
-	}
-	r = g.call("Read", with{"file_path": "small.png"})
-	if r.IsError || len(r.Images) != 1 || r.Images[0].MediaType != "image/png" || !bytes.Equal(r.Images[0].Data, small) {
-		t.Errorf("%s, %d images", r.Text, len(r.Images))
-	}
-	r = g.call("Read", with{"file_path": "large.png"})
-	if r.IsError || len(r.Images) != 1 || r.Images[0].MediaType != "image/jpeg" {
-		t.Fatalf("%s, %d images", r.Text, len(r.Images))
-	}
-	img, _, err := image.Decode(bytes.NewReader(r.Images[0].Data))
-	testkit.Must(t, err)
-	if img.Bounds().Dx() != 1568 || img.Bounds().Dy() != 6 {
-		t.Errorf("it is %v", img.Bounds())
-	}
-	if left, _, _, _ := img.At(1, 3).RGBA(); left > 0x2000 {
-		t.Errorf("its left is %x", left)
-	}
-	if right, _, _, _ := img.At(1568-2, 3).RGBA(); right < 0xd000 {
-		t.Errorf("its right is %x", right)
-	}
-	if r := g.call("Read", with{"file_path": "c.webp"}); r.IsError || len(r.Images) != 1 {
-		t.Errorf("%+v", r)
-	}
-	g.refused("Read", with{"file_path": "b.png"}, "incomplete or damaged")
-	g.put("a.pdf", "%PDF-1.7\n"+strings.Repeat("x", maxPDF))
-	g.refused("Read", with{"file_path": "a.pdf"}, "more than 10")
-}
-
-// drawn returns a picture, black on its left and white on its right.
-func drawn(t *testing.T, w, h int) []byte {
-	t.Helper()
-	img := image.NewGray(image.Rect(0, 0, w, h))
-	for y := range h {
-		for x := w / 2; x < w; x++ {
-			img.Set(x, y, color.White)
-		}
-	}
-	var b bytes.Buffer
-	testkit.Must(t, png.Encode(&b, img))
-	return b.Bytes()
-}
 
 // The written bytes are those that the policy has judged: the table of core/safety/policy, which
 // also applies to the claude command.

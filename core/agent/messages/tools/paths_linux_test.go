@@ -13,7 +13,7 @@ import (
 	"ollimbot/core/base/testkit"
 )
 
-func TestLinksLeadOnlyWhereTheirStoriesSay(t *testing.T) { tell(t, "links.txt") }
+func TestLinksLeadOnlyWhereTheirStoriesSay(t *testing.T) { stories(t, "links") }
 
 // Files found by a walk or by a judged path are opened without following links, even if they were
 // replaced since.

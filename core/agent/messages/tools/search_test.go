@@ -11,17 +11,6 @@ import (
 	"ollimbot/core/base/testkit"
 )
 
-func TestGrepKeepsToItsLimits(t *testing.T) {
-	g := newGround(t, map[string]string{"a.md": strings.Repeat("plum "+strings.Repeat("x", 2000)+"\n", 400), "b.md": strings.Repeat("plum\n", 30_000)})
-	got := g.does("Grep", with{"pattern": "plum", "output_mode": "content", "head_limit": 0, "path": "a.md"})
-	if len(got) > maxGrepText+200 || !strings.Contains(got, "continue with offset") {
-		t.Errorf("%d bytes", len(got))
-	}
-	if got := g.does("Grep", with{"pattern": "plum", "output_mode": "content", "path": "b.md"}); strings.Count(got, "\n") < maxFound+1 || !strings.Contains(got, "(250 of ") {
-		t.Errorf("%d lines", strings.Count(got, "\n"))
-	}
-}
-
 // A line is found if and only if the expression matches it, in every output mode.
 func TestPropertyGrepFindsExactlyTheLinesThatMatch(t *testing.T) {
 	g := newGround(t, nil)
@@ -62,18 +51,4 @@ func TestPropertyGrepFindsExactlyTheLinesThatMatch(t *testing.T) {
 			rt.Fatalf("%q in %q: %v, want %v", pattern, lines, got, want)
 		}
 	})
-}
-
-func TestGlobsWithBraces(t *testing.T) {
-	for glob, want := range map[string]string{
-		"a": "a", "{a,b}": "a b", "x{a,b}y": "xay xby", "{a,{b,c}}": "a b c", "{a,b}{c,d}": "ac ad bc bd", "{a": "{a", "a}": "a}", "{}": "", "{,a}": " a",
-		strings.Repeat("{a,b}", 40): strings.Repeat("{a,b}", 40),
-	} {
-		if got := strings.Join(alternatives(glob, maxAlternatives), " "); got != want && len(alternatives(glob, maxAlternatives)) <= 1 {
-			t.Errorf("%s: %q, want %q", glob, got, want)
-		}
-		if got := alternatives(glob, maxAlternatives); len(got) > maxAlternatives {
-			t.Errorf("%s stands for %d", glob, len(got))
-		}
-	}
 }

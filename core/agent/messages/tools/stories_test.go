@@ -1,8 +1,19 @@
 package tools
 
 import (
+	"bytes"
+	"context"
 	"fmt"
+	"image"
+	"image/color"
+	"image/png"
+	"io"
 	"io/fs"
+	"log"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -12,48 +23,70 @@ import (
 	"syscall"
 	"testing"
 	"time"
+	"unicode/utf8"
 
+	"ollimbot/core/base/binarytest"
+	"ollimbot/core/base/goldentest"
 	"ollimbot/core/base/testkit"
+	"ollimbot/core/safety/sandbox"
+	"ollimbot/core/safety/sandbox/sandboxtest"
 )
 
-// A story is played in a data directory, @DIR@, beside which is @OUT@. Each line is a call with its result, in quotes if it is the whole text,
-// where … stands for anything, and behind "!" if it is an error:
+func TestMain(m *testing.M) {
+	binarytest.Answer(binarytest.Hidden{sandbox.HelperArg: sandbox.Helper})
+	os.Exit(m.Run())
+}
+
+func TestToolsAnswerAsTheirStoriesSay(t *testing.T) { stories(t, "files", "search", "work") }
+
+func TestCommandsAnswerAsTheirStoriesSay(t *testing.T) {
+	testkit.Alone(t)
+	stories(t, "commands")
+}
+
+func TestPagesAreFetchedAsTheirStoriesSay(t *testing.T) {
+	testkit.Alone(t)
+	stories(t, "fetch")
+}
+
+// A story is played in a data directory, @DIR@, beside which is @OUT@; @TMP@ has the temporary files of commands. A line is a call with
+// its result, in quotes if it is the whole text, where … is anything, and behind "!" if it is an error:
 //
 //	Read {"file_path":"a.md"} => "     1\tplum\n"
 //	$ cat b.md                => ! No such file
 //
-// or a change of the directory and of what the tools may do (see story.change). 3×(a#) stands for a1a2a3.
-func tell(t *testing.T, name string) {
-	data, err := os.ReadFile("testdata/stories/" + name)
-	testkit.Must(t, err)
-	for part := range strings.SplitSeq(strings.TrimPrefix(string(data), "== "), "\n== ") {
-		title, steps, _ := strings.Cut(part, "\n")
-		t.Run(title, func(t *testing.T) {
-			s := story{newGround(t, nil), 0}
-			steps = strings.NewReplacer("@DIR@", s.dir, "@OUT@", s.outside).Replace(repeated(repeated(steps)))
-			for line := range strings.Lines(steps) {
-				if line = strings.TrimSuffix(line, "\n"); line != "" && line[0] != '#' {
-					s.step(line)
+// or a change of the directory and of what the tools may do (see story.change). 3×(a#) is a1a2a3. What says marigold is secret.
+func stories(t *testing.T, files ...string) {
+	for _, name := range files {
+		goldentest.Stories(t, "stories/"+name+".txt", func(t *testing.T, text string) string {
+			s := &story{ground: newGround(t, nil), pages: map[string]site{}}
+			var out []string
+			for line := range strings.SplitSeq(text, "\n") {
+				do, want, is := strings.Cut(line, " => ")
+				switch verb, rest, _ := strings.Cut(s.filled(do), " "); {
+				case is:
+					line = s.step(line, want, verb, rest)
+				case verb != "" && verb != "#":
+					s.change(verb, rest)
 				}
+				out = append(out, line)
 			}
+			return strings.Join(out, "\n")
 		})
 	}
 }
 
-func TestToolsAnswerAsTheirStoriesSay(t *testing.T) {
-	tell(t, "files.txt")
-	tell(t, "search.txt")
-}
-
-func TestCommandsAnswerAsTheirStoriesSay(t *testing.T) {
-	testkit.Alone(t)
-	tell(t, "commands.txt")
-}
-
 type story struct {
 	*ground
+	tmp    string
+	last   int // bytes of the last result
 	fenced int // commands that ran in the fence
+	asked  int // requests of pages
+	pages  map[string]site
 }
+
+// site is what the web answers, or where it leads.
+type site struct{ kind, text, to string }
 
 var repeats = regexp.MustCompile(`(\d+)×\(((?:[^()×]|\d+×\([^()]*\))*)\)`)
 
@@ -68,17 +101,13 @@ func repeated(text string) string {
 	})
 }
 
-func (s *story) step(line string) {
+func (s *story) filled(text string) string {
+	return strings.NewReplacer("@DIR@", s.dir, "@OUT@", s.outside, "@TMP@", s.tmp).Replace(repeated(repeated(text)))
+}
+
+// step returns the line, with the true result if it has another.
+func (s *story) step(line, want, verb, rest string) string {
 	s.t.Helper()
-	at := strings.LastIndex(line, " => ")
-	if at < 0 {
-		verb, rest, _ := strings.Cut(line, " ")
-		name, what, _ := strings.Cut(rest, " ")
-		s.change(verb, name, what, rest)
-		return
-	}
-	do, want := line[:at], line[at+4:]
-	verb, rest, _ := strings.Cut(do, " ")
 	var got Result
 	switch path := filepath.Join(s.dir, rest); verb {
 	case "$":
@@ -91,20 +120,45 @@ func (s *story) step(line string) {
 		got.Text = fmt.Sprintf("%04o", info.Mode().Perm())
 	case "judged":
 		got.Text = s.judged()
-	case "fenced":
-		got.Text = strconv.Itoa(s.fenced)
+	case "length", "fenced", "asked":
+		got.Text = strconv.Itoa(map[string]int{"length": s.last, "fenced": s.fenced, "asked": s.asked}[verb])
+		s.asked = 0
+	case "html":
+		base, err := url.Parse("https://example.com/a/")
+		testkit.Must(s.t, err)
+		got.Text, _ = markdown(rest, base)
+	case "braces":
+		got.Text = strings.Join(alternatives(rest, maxAlternatives), " ")
 	default:
 		got = s.run(s.t.Context(), verb, []byte(rest))
 	}
-	said, fails := strings.CutPrefix(want, "! ")
+	s.last = len(got.Text)
+	for _, i := range got.Images {
+		got.Text += " [" + looks(i.MediaType, i.Data) + "]"
+	}
+	for _, d := range got.Documents {
+		got.Text += fmt.Sprintf(" [%s %s, %d bytes]", d.MediaType, d.Title, len(d.Data))
+	}
+	if tmp := s.box.shell.tmp(); tmp != "" {
+		s.tmp = tmp
+	}
+	said, fails := strings.CutPrefix(s.filled(want), "! ")
 	if whole, err := strconv.Unquote(said); err == nil {
 		said = whole
 	} else {
 		said = "…" + strings.ReplaceAll(said, `\n`, "\n") + "…"
 	}
-	if !fits(got.Text, said) || got.IsError != fails || fails && strings.Contains(got.Text, "marigold") {
-		s.t.Errorf("%.200s\ngot  %.2000q, error %v\nwant %.2000q", do, got.Text, got.IsError, want)
+	secret := strings.Contains(got.Text, "marigold") && !strings.Contains(want, "marigold")
+	if fits(got.Text, said) && got.IsError == fails && utf8.ValidString(got.Text) && !secret {
+		return line
 	}
+	do, _, _ := strings.Cut(line, " => ")
+	text := got.Text
+	if s.tmp != "" {
+		text = strings.ReplaceAll(text, s.tmp, "@TMP@")
+	}
+	text = strconv.Quote(strings.NewReplacer(s.dir, "@DIR@", s.outside, "@OUT@").Replace(text))
+	return do + " => " + map[bool]string{true: "! "}[got.IsError] + text
 }
 
 // fits reports whether a text is what a pattern says.
@@ -112,14 +166,48 @@ func fits(text, pattern string) bool {
 	return regexp.MustCompile("(?s)^" + strings.ReplaceAll(regexp.QuoteMeta(pattern), "…", ".*") + "$").MatchString(text)
 }
 
-func (s *story) change(verb, name, what, all string) {
+// drawn returns a picture, black on its left and white on its right; looks says so.
+func drawn(t testing.TB, w, h int) []byte {
+	t.Helper()
+	img := image.NewGray(image.Rect(0, 0, w, h))
+	for y := range h {
+		for x := w / 2; x < w; x++ {
+			img.Set(x, y, color.White)
+		}
+	}
+	var b bytes.Buffer
+	testkit.Must(t, png.Encode(&b, img))
+	return b.Bytes()
+}
+
+func looks(kind string, data []byte) string {
+	img, _, err := image.Decode(bytes.NewReader(data))
+	if err != nil {
+		return kind
+	}
+	w, h := img.Bounds().Dx(), img.Bounds().Dy()
+	left, _, _, _ := img.At(1, h/2).RGBA()
+	right, _, _, _ := img.At(w-2, h/2).RGBA()
+	return fmt.Sprintf("%s %d×%d, from %x to %x", kind, w, h, left>>12, right>>12)
+}
+
+func (s *story) change(verb, all string) {
 	s.t.Helper()
+	name, what, _ := strings.Cut(all, " ")
 	path := filepath.Join(s.dir, name)
 	switch verb {
-	case "+":
-		text, err := strconv.Unquote(what)
+	case "+": // files with a text
+		names, text, _ := strings.Cut(all, ` "`)
+		text, err := strconv.Unquote(`"` + text)
 		testkit.Must(s.t, err)
-		s.put(name, text)
+		for name := range strings.FieldsSeq(names) {
+			s.put(name, text)
+		}
+	case "picture":
+		var w, h int
+		_, err := fmt.Sscanf(what, "%dx%d", &w, &h)
+		testkit.Must(s.t, err)
+		s.put(name, string(drawn(s.t, w, h)))
 	case "link":
 		s.link(what, name)
 	case "pipe":
@@ -140,7 +228,7 @@ func (s *story) change(verb, name, what, all string) {
 		s.hiddenFromSee = func(path string, write bool) bool {
 			for one := range strings.FieldsSeq(all) {
 				name, writing := strings.CutPrefix(one, "write:")
-				if strings.HasPrefix(path, filepath.Join(s.dir, name)) && (write || !writing) {
+				if (name == "/" || strings.HasPrefix(path, filepath.Join(s.dir, name))) && (write || !writing) {
 					return true
 				}
 			}
@@ -148,13 +236,95 @@ func (s *story) change(verb, name, what, all string) {
 		}
 	case "refuse": // what is judged again, for this reason
 		s.refuse = all
+	case "page": // NAME KIND "TEXT", or @FILE
+		kind, text, _ := strings.Cut(what, " ")
+		if file, is := strings.CutPrefix(text, "@"); is {
+			text = s.has(file)
+		} else {
+			var err error
+			text, err = strconv.Unquote(text)
+			testkit.Must(s.t, err)
+		}
+		s.web("/"+name, site{kind: strings.ReplaceAll(kind, ";", "; charset="), text: text})
+	case "moved":
+		to, err := strconv.Unquote(what)
+		testkit.Must(s.t, err)
+		s.web("/"+name, site{to: to})
+	case "close":
+		testkit.Must(s.t, s.box.Close())
+	default:
+		s.reopen(verb, all)
+	}
+}
+
+// reopen makes another box.
+func (s *story) reopen(verb, rest string) {
+	s.t.Helper()
+	o := Options{Dir: s.dir, Env: []string{"PATH=/usr/bin:/bin"}}
+	switch home := filepath.Dir(s.dir); verb {
 	case "open": // the directory by another name
-		s.open(Options{Dir: all})
+		o.Dir = rest
+	case "env":
+		o.Env = strings.Split(rest, " | ")
 	case "bare": // without any program
-		s.open(Options{Dir: s.dir, Env: []string{"PATH=" + s.t.TempDir()}})
+		o.Env = []string{"PATH=" + s.t.TempDir()}
 	case "fence": // which lets everything pass
-		s.open(Options{Dir: s.dir, Env: []string{"PATH=/usr/bin:/bin"}, Sandbox: func(string, *exec.Cmd) func() { s.fenced++; return func() {} }})
+		o.Sandbox = func(string, *exec.Cmd) func() { s.fenced++; return func() {} }
+	case "sandbox": // a real one
+		o.Env = append(o.Env, "HOME="+home, "OLLIM_SESSION=token")
+		o.Sandbox = sandboxtest.Box(s.t, sandbox.Options{Dir: s.dir, Home: home}).CommandIn
+	case "subagents":
+		o.Agent = func(_ context.Context, a Subagent) Result { return Result{Text: fmt.Sprintf("%q", a)} }
+	case "searches":
+		o.Search = func(_ context.Context, q Query) Result {
+			return Result{Text: string(q.Definition("web_search_20250305"))}
+		}
 	default:
 		s.t.Fatalf("no step %q", verb)
 	}
+	s.open(o)
+}
+
+// web sets up a page of example.com.
+func (s *story) web(path string, p site) {
+	s.pages[path] = p
+	if len(s.pages) > 1 {
+		return
+	}
+	s.serve(func(w http.ResponseWriter, r *http.Request) {
+		s.asked++
+		p := s.pages[r.URL.Path]
+		if r.Host != "example.com" {
+			s.t.Errorf("%s was asked", r.Host)
+		}
+		if p.to != "" {
+			w.Header()["Location"] = []string{p.to}
+			w.WriteHeader(http.StatusFound)
+			return
+		}
+		if p.kind == "404" {
+			w.WriteHeader(http.StatusNotFound)
+		} else if p.kind != "-" {
+			w.Header().Set("Content-Type", p.kind)
+		}
+		for again := true; again && r.Context().Err() == nil; again = r.URL.Path == "/endless" {
+			if _, err := io.WriteString(w, p.text); err != nil {
+				return
+			}
+		}
+	})
+}
+
+// serve sets up one server on loopback that answers for every host.
+func (g *ground) serve(handler http.HandlerFunc) {
+	g.t.Helper()
+	server := httptest.NewUnstartedServer(handler)
+	server.Config.ErrorLog = log.New(io.Discard, "", 0)
+	server.StartTLS()
+	g.t.Cleanup(server.Close)
+	g.box.web = client(func(ctx context.Context, network, _ string) (net.Conn, error) {
+		return new(net.Dialer).DialContext(ctx, network, server.Listener.Addr().String())
+	})
+	config := server.Client().Transport.(*http.Transport).TLSClientConfig
+	g.box.web.Transport.(*http.Transport).TLSClientConfig = config
 }
