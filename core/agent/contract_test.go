@@ -37,62 +37,39 @@ type kind struct {
 	dir    string
 }
 
-// overAll runs a test with each engine.
-func overAll(t *testing.T, test func(t *testing.T, k kind)) {
-	t.Run("script", func(t *testing.T) {
-		dir := dataDir(t)
-		test(t, kind{script.New(script.Options{Dir: dir}), inScript, dir.Root()})
-	})
-	t.Run("messages", func(t *testing.T) {
-		dir, api := dataDir(t), serve(t)
-		env := map[string]string{"ANTHROPIC_BASE_URL": api.URL(), "ANTHROPIC_API_KEY": "test"}
-		e := messages.New(messages.Options{
-			Dir: dir, Log: testLog(t), Env: []string{"PATH=/usr/bin:/bin"},
+// kinds are the engines. They run until the test ends.
+func kinds(t *testing.T) map[string]kind {
+	overMessages := func(env map[string]string, file string) kind {
+		dir := storetest.Prepared(t)
+		storetest.Put(t, dir, provider.File, file)
+		return kind{running(t, messages.New(messages.Options{
+			Dir: dir, Log: logs(t), Env: []string{"PATH=/usr/bin:/bin"},
 			Providers: provider.New(provider.Options{Dir: dir, Getenv: func(name string) string { return env[name] }}),
-		})
-		running(t, e)
-		test(t, kind{e, inSteps, dir.Root()})
-	})
-	for _, wire := range []dialect.API{dialect.OpenAI, dialect.Ollama} {
-		t.Run("messages over "+string(wire), func(t *testing.T) {
-			dir := dataDir(t)
-			server := dialecttest.Start(t, dialecttest.Options{
-				Backend: serve(t).URL(), Window: 32_768, Models: []dialecttest.Model{{Name: "qwen3:8b", Can: []string{"completion", "tools"}, Window: 40_960}},
-			})
-			storetest.Put(t, dir, provider.File, fmt.Sprintf("local:\n  base-url: %s\n  api: %s\n  models:\n    - {name: 'qwen3:8b', aliases: [haiku, sonnet]}\n", server.URL, wire))
-			e := messages.New(messages.Options{
-				Dir: dir, Log: testLog(t), Env: []string{"PATH=/usr/bin:/bin"},
-				Providers: provider.New(provider.Options{Dir: dir, Getenv: func(string) string { return "" }}),
-			})
-			running(t, e)
-			test(t, kind{e, inSteps, dir.Root()})
-		})
+		})), inSteps, dir.Root()}
 	}
-	t.Run("claude", func(t *testing.T) {
-		path := claudetest.RequireCLI(t)
-		t.Parallel()
-		api := serve(t)
-		e := claude.New(claude.Options{Path: path, Env: claudetest.CLIEnv(t, api), Log: testLog(t)})
-		running(t, e)
-		test(t, kind{e, inSteps, t.TempDir()})
-	})
-}
-
-func dataDir(t *testing.T) *store.Dir {
-	t.Helper()
 	dir := storetest.Prepared(t)
-	return dir
+	all := map[string]kind{
+		"script":   {script.New(script.Options{Dir: dir}), inScript, dir.Root()},
+		"messages": overMessages(map[string]string{"ANTHROPIC_BASE_URL": claudetest.Start(t, claudetest.Options{}).URL(), "ANTHROPIC_API_KEY": "test"}, ""),
+	}
+	for _, wire := range []dialect.API{dialect.OpenAI, dialect.Ollama} {
+		server := dialecttest.Start(t, dialecttest.Options{
+			Backend: claudetest.Start(t, claudetest.Options{}).URL(), Window: 32_768,
+			Models: []dialecttest.Model{{Name: "qwen3:8b", Can: []string{"completion", "tools"}, Window: 40_960}},
+		})
+		all["messages over "+string(wire)] = overMessages(nil,
+			fmt.Sprintf("local:\n  base-url: %s\n  api: %s\n  models:\n    - {name: 'qwen3:8b', aliases: [haiku, sonnet]}\n", server.URL, wire))
+	}
+	return all
 }
 
-func serve(t *testing.T) *claudetest.Server {
-	t.Helper()
-	api := claudetest.Start(t, claudetest.Options{})
-	return api
-}
+func logs(t *testing.T) *slog.Logger { return slog.New(slog.NewTextHandler(t.Output(), nil)) }
 
-func testLog(t *testing.T) *slog.Logger { return slog.New(slog.NewTextHandler(t.Output(), nil)) }
-
-func running(t *testing.T, e agent.Runner) {
+// running runs an engine until the test ends.
+func running[E interface {
+	agent.Engine
+	agent.Runner
+}](t *testing.T, e E) agent.Engine {
 	ctx, cancel := context.WithCancel(context.Background())
 	var g sync.WaitGroup
 	g.Go(func() {
@@ -101,6 +78,7 @@ func running(t *testing.T, e agent.Runner) {
 		}
 	})
 	t.Cleanup(func() { cancel(); g.Wait() })
+	return e
 }
 
 // inScript returns steps for the offline engine.
@@ -130,6 +108,22 @@ func inSteps(steps ...step) string {
 	return claudetest.Script(list...)
 }
 
+// turn runs a turn whose model does these steps.
+func (k kind) turn(t *testing.T, s agent.Session, steps ...step) told {
+	t.Helper()
+	return send(t, s, agent.Message{Text: k.prompt(steps...)})
+}
+
+// works runs a turn that must say a text.
+func (k kind) works(t *testing.T, s agent.Session, text string) told {
+	t.Helper()
+	got := k.turn(t, s, step{say: text})
+	if got.err != nil || strings.TrimSpace(got.text) != text || got.result.IsError || got.result.Interrupted || got.result.SessionID != s.ID() {
+		t.Errorf("a turn says %q, want %q, %+v, %v", got.text, text, got.result, got.err)
+	}
+	return got
+}
+
 // open opens a session. change may change the options.
 func (k kind) open(t *testing.T, change ...func(*agent.SessionOptions)) agent.Session {
 	t.Helper()
@@ -141,9 +135,7 @@ func (k kind) open(t *testing.T, change ...func(*agent.SessionOptions)) agent.Se
 		f(&o)
 	}
 	s, err := k.engine.Open(t.Context(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	t.Cleanup(func() { _ = s.Close() })
 	return s
 }
@@ -192,28 +184,44 @@ func tool(name string, call func(context.Context) agent.ToolResult) agent.Tool {
 	}
 }
 
-func answering(text string) func(context.Context) agent.ToolResult {
-	return func(context.Context) agent.ToolResult { return agent.ToolResult{Text: text} }
+// having are options with a tool.
+func having(name string, call func(context.Context) agent.ToolResult) func(*agent.SessionOptions) {
+	return func(o *agent.SessionOptions) { o.Tools = append(o.Tools, tool(name, call)) }
 }
 
-func TestATurnSaysItsTextAndEndsWithItsSession(t *testing.T) {
+func TestEveryEngineKeepsTheContract(t *testing.T) {
 	testkit.Alone(t)
-	overAll(t, func(t *testing.T, k kind) {
+	for name, k := range kinds(t) {
+		t.Run(name, func(t *testing.T) {
+			for clause, holds := range contract {
+				t.Run(clause, func(t *testing.T) { holds(t, k) })
+			}
+		})
+	}
+}
+
+func TestTheClaudeCommandKeepsTheContract(t *testing.T) {
+	testkit.Alone(t)
+	path, env := claudetest.RequireCLI(t), claudetest.CLIEnv(t, claudetest.Start(t, claudetest.Options{}))
+	k := kind{running(t, claude.New(claude.Options{Path: path, Env: env, Log: logs(t)})), inSteps, t.TempDir()}
+	for clause, holds := range contract {
+		t.Run(clause, func(t *testing.T) {
+			t.Parallel() // they mostly wait for the command
+			holds(t, k)
+		})
+	}
+}
+
+// contract is what the bot may expect.
+var contract = map[string]func(t *testing.T, k kind){
+	"a turn says its text and ends with its session and its usage": func(t *testing.T, k kind) {
 		id := store.NewUUID()
 		s := k.open(t, func(o *agent.SessionOptions) { o.ID = id })
-		got := send(t, s, agent.Message{Text: k.prompt(step{say: "Good morning."})})
-		if got.err != nil || strings.TrimSpace(got.text) != "Good morning." || got.result.SessionID != id || s.ID() != id {
-			t.Errorf("%q, %+v, %v", got.text, got.result, got.err)
+		if got := k.works(t, s, "Good morning."); s.ID() != id || got.result.Turns < 1 || got.result.Usage.Tokens() == 0 {
+			t.Errorf("%s: %+v", s.ID(), got.result)
 		}
-		if got.result.IsError || got.result.Interrupted || got.result.Turns < 1 || got.result.Usage.Tokens() == 0 {
-			t.Errorf("%+v", got.result)
-		}
-	})
-}
-
-func TestACallGoesThroughItsHooks(t *testing.T) {
-	testkit.Alone(t)
-	overAll(t, func(t *testing.T, k kind) {
+	},
+	"a call goes through its hooks": func(t *testing.T, k kind) {
 		var mu sync.Mutex
 		var seen []string
 		note := func(what string) { mu.Lock(); defer mu.Unlock(); seen = append(seen, what) }
@@ -229,7 +237,7 @@ func TestACallGoesThroughItsHooks(t *testing.T) {
 			}
 			o.Hooks.PostTool = func(_ context.Context, u agent.ToolUse) { note("post " + u.Name) }
 		})
-		got := send(t, s, agent.Message{Text: k.prompt(step{call: "good"}, step{call: "bad"}, step{call: "failing"}, step{say: "Done."})})
+		got := k.turn(t, s, step{call: "good"}, step{call: "bad"}, step{call: "failing"}, step{say: "Done."})
 		want := "pre mcp__discord__good, call, post mcp__discord__good, pre mcp__discord__bad, pre mcp__discord__failing"
 		if all := strings.Join(seen, ", "); got.err != nil || all != want {
 			t.Errorf("seen: %s; %v", all, got.err)
@@ -244,28 +252,16 @@ func TestACallGoesThroughItsHooks(t *testing.T) {
 		if !bad.Denied || !bad.IsError || !strings.Contains(bad.Text, "keep off") || failing.Denied || !failing.IsError {
 			t.Errorf("the others end as %+v, %+v", bad, failing)
 		}
-	})
-}
-
-func TestAToolCanEndTheTurn(t *testing.T) {
-	testkit.Alone(t)
-	overAll(t, func(t *testing.T, k kind) {
-		s := k.open(t, func(o *agent.SessionOptions) {
-			o.Tools = []agent.Tool{tool("leave", func(context.Context) agent.ToolResult { return agent.ToolResult{Text: "bye", EndTurn: true} })}
-		})
-		got := send(t, s, agent.Message{Text: k.prompt(step{call: "leave"}, step{say: "More."})})
+	},
+	"a tool can end the turn": func(t *testing.T, k kind) {
+		s := k.open(t, having("leave", func(context.Context) agent.ToolResult { return agent.ToolResult{Text: "bye", EndTurn: true} }))
+		got := k.turn(t, s, step{call: "leave"}, step{say: "More."})
 		if got.err != nil || strings.Contains(got.text, "More.") || got.result.IsError || got.result.Interrupted {
 			t.Errorf("%q, %+v, %v", got.text, got.result, got.err)
 		}
-		if got := send(t, s, agent.Message{Text: k.prompt(step{say: "Here again."})}); got.err != nil || !strings.Contains(got.text, "Here again.") {
-			t.Errorf("the next turn: %q, %v", got.text, got.err)
-		}
-	})
-}
-
-func TestTheStopHookIsAskedAndHoldsOnce(t *testing.T) {
-	testkit.Alone(t)
-	overAll(t, func(t *testing.T, k kind) {
+		k.works(t, s, "Here again.")
+	},
+	"the stop hook is asked and holds once": func(t *testing.T, k kind) {
 		var asked []bool
 		s := k.open(t, func(o *agent.SessionOptions) {
 			o.Hooks.Stop = func(_ context.Context, again bool) string {
@@ -273,24 +269,17 @@ func TestTheStopHookIsAskedAndHoldsOnce(t *testing.T) {
 				return "one more thing"
 			}
 		})
-		got := send(t, s, agent.Message{Text: k.prompt(step{say: "Done."})})
-		if got.err != nil || fmt.Sprint(asked) != "[false true]" {
+		if got := k.turn(t, s, step{say: "Done."}); got.err != nil || fmt.Sprint(asked) != "[false true]" {
 			t.Errorf("asked %v, %v", asked, got.err)
 		}
-	})
-}
-
-func TestAnInterruptedTurnSaysSoAndTheNextOneWorks(t *testing.T) {
-	testkit.Alone(t)
-	overAll(t, func(t *testing.T, k kind) {
+	},
+	"an interrupted turn says so and the next one works": func(t *testing.T, k kind) {
 		begun := make(chan struct{}, 1)
-		s := k.open(t, func(o *agent.SessionOptions) {
-			o.Tools = []agent.Tool{tool("slow", func(ctx context.Context) agent.ToolResult {
-				begun <- struct{}{}
-				<-ctx.Done()
-				return agent.ToolResult{Text: "cancelled", IsError: true}
-			})}
-		})
+		s := k.open(t, having("slow", func(ctx context.Context) agent.ToolResult {
+			begun <- struct{}{}
+			<-ctx.Done()
+			return agent.ToolResult{Text: "cancelled", IsError: true}
+		}))
 		if err := s.Interrupt(t.Context()); err != nil {
 			t.Errorf("without a turn: %v", err)
 		}
@@ -301,137 +290,88 @@ func TestAnInterruptedTurnSaysSoAndTheNextOneWorks(t *testing.T) {
 				t.Error(err)
 			}
 		})
-		got := send(t, s, agent.Message{Text: k.prompt(step{call: "slow"}, step{say: "Done."})})
+		got := k.turn(t, s, step{call: "slow"}, step{say: "Done."})
 		g.Wait()
 		if got.err != nil || !got.result.Interrupted || got.result.IsError {
 			t.Errorf("%+v, %v", got.result, got.err)
 		}
-		if got := send(t, s, agent.Message{Text: k.prompt(step{say: "Here."})}); got.err != nil || !strings.Contains(got.text, "Here.") {
-			t.Errorf("the next turn: %q, %v", got.text, got.err)
-		}
-	})
-}
-
-func TestASessionTakesOneTurnAtATimeAndNoneWhenClosed(t *testing.T) {
-	testkit.Alone(t)
-	overAll(t, func(t *testing.T, k kind) {
+		k.works(t, s, "Here.")
+	},
+	"a session takes one turn at a time, and none when it is closed": func(t *testing.T, k kind) {
 		var s agent.Session
 		var inside error
-		s = k.open(t, func(o *agent.SessionOptions) {
-			o.Tools = []agent.Tool{tool("again", func(ctx context.Context) agent.ToolResult {
-				for _, err := range s.Send(ctx, agent.Message{Text: "second"}) {
-					inside = errors.Join(inside, err)
-				}
-				return agent.ToolResult{Text: "tried"}
-			})}
-		})
-		send(t, s, agent.Message{Text: k.prompt(step{call: "again"}, step{say: "Done."})})
-		if inside == nil {
+		s = k.open(t, having("again", func(ctx context.Context) agent.ToolResult {
+			for _, err := range s.Send(ctx, agent.Message{Text: "second"}) {
+				inside = errors.Join(inside, err)
+			}
+			return agent.ToolResult{Text: "tried"}
+		}))
+		if k.turn(t, s, step{call: "again"}, step{say: "Done."}); inside == nil {
 			t.Error("a second turn began inside of the first")
 		}
-		for range 2 {
-			if err := s.Close(); err != nil {
-				t.Error(err)
-			}
+		if err := errors.Join(s.Close(), s.Close()); err != nil {
+			t.Error(err)
 		}
 		if got := send(t, s, agent.Message{Text: "hello"}); got.err == nil {
 			t.Error("a closed session has taken a message")
 		}
-	})
-}
-
-func TestAForkGoesItsOwnWay(t *testing.T) {
-	testkit.Alone(t)
-	overAll(t, func(t *testing.T, k kind) {
+	},
+	"a fork goes its own way": func(t *testing.T, k kind) {
 		main := k.open(t)
-		send(t, main, agent.Message{Text: k.prompt(step{say: "Noted."})})
+		k.works(t, main, "Noted.")
 		id := store.NewUUID()
 		fork := k.open(t, func(o *agent.SessionOptions) { o.Resume, o.Fork, o.ID = main.ID(), true, id })
-		got := send(t, fork, agent.Message{Text: k.prompt(step{say: "As a fork."})})
-		if got.err != nil || got.result.SessionID != id || !strings.Contains(got.text, "As a fork.") {
-			t.Errorf("%q, %+v, %v", got.text, got.result, got.err)
+		if k.works(t, fork, "As a fork."); fork.ID() != id || main.ID() == id {
+			t.Errorf("the fork is %s", fork.ID())
 		}
-		if got := send(t, main, agent.Message{Text: k.prompt(step{say: "Still here."})}); got.err != nil || got.result.SessionID != main.ID() {
-			t.Errorf("the parent: %+v, %v", got.result, got.err)
-		}
-	})
-}
-
-func TestASessionIdThatIsNoneIsRefused(t *testing.T) {
-	testkit.Alone(t)
-	overAll(t, func(t *testing.T, k kind) {
+		k.works(t, main, "Still here.")
+	},
+	"the ID of a session that is none is refused": func(t *testing.T, k kind) {
 		_, err := k.engine.Open(t.Context(), agent.SessionOptions{Dir: k.dir, Resume: "../elsewhere"})
 		if !errors.Is(err, agent.ErrNoSession) {
 			t.Errorf("it opens with %v", err)
 		}
-	})
-}
-
-func TestWhatASessionHasTakenIsKnown(t *testing.T) {
-	testkit.Alone(t)
-	overAll(t, func(t *testing.T, k kind) {
+	},
+	"what a session has taken is known": func(t *testing.T, k kind) {
 		s := k.open(t)
 		text := k.prompt(step{say: "Taken."}) + " ü <&>"
 		send(t, s, agent.Message{Text: text})
-		if err := s.Close(); err != nil {
-			t.Fatal(err)
-		}
-		h := k.engine.(agent.HistoryChecker)
-		for said, want := range map[string]bool{text: true, "never said": false} {
-			if got, err := h.HasMessage(t.Context(), s.ID(), sha256.Sum256([]byte(said))); err != nil || got != want {
-				t.Errorf("%q: %v, %v", said, got, err)
+		testkit.Must(t, s.Close())
+		for _, c := range []struct {
+			id, said string
+			want     bool
+		}{{s.ID(), text, true}, {s.ID(), "never said", false}, {store.NewUUID(), text, false}} {
+			if got, err := k.engine.(agent.HistoryChecker).HasMessage(t.Context(), c.id, sha256.Sum256([]byte(c.said))); err != nil || got != c.want {
+				t.Errorf("%+v: %v, %v", c, got, err)
 			}
 		}
-		if got, err := h.HasMessage(t.Context(), store.NewUUID(), sha256.Sum256([]byte(text))); err != nil || got {
-			t.Errorf("an unknown session: %v, %v", got, err)
-		}
-	})
-}
-
-func TestABareSessionHasItsPromptAndItsToolsOnly(t *testing.T) {
-	testkit.Alone(t)
-	overAll(t, func(t *testing.T, k kind) {
-		s := k.open(t, func(o *agent.SessionOptions) {
-			o.Bare, o.Tools = true, []agent.Tool{tool("look", answering("seen"))}
-		})
-		got := send(t, s, agent.Message{Text: k.prompt(step{call: "look"}, step{say: "Safe."})})
+	},
+	"a bare session has its prompt and its tools only": func(t *testing.T, k kind) {
+		s := k.open(t, having("look", func(context.Context) agent.ToolResult { return agent.ToolResult{Text: "seen"} }), func(o *agent.SessionOptions) { o.Bare = true })
+		got := k.turn(t, s, step{call: "look"}, step{say: "Safe."})
+		says, calls := "Safe.", 1
 		if _, offline := k.engine.(*script.Engine); offline { // in bare sessions it only screens
-			if got.err != nil || !strings.Contains(got.text, `"safe":true`) || len(got.ends) != 0 {
-				t.Errorf("%q, %+v, %v", got.text, got.ends, got.err)
-			}
-			return
+			says, calls = `"safe":true`, 0
 		}
-		if got.err != nil || !strings.Contains(got.text, "Safe.") || len(got.ends) != 1 || got.ends[0].IsError {
+		if got.err != nil || !strings.Contains(got.text, says) || len(got.ends) != calls || calls > 0 && got.ends[0].IsError {
 			t.Errorf("%q, %+v, %v", got.text, got.ends, got.err)
 		}
-	})
-}
-
-func TestSettingsChangeWhileASessionLives(t *testing.T) {
-	testkit.Alone(t)
-	overAll(t, func(t *testing.T, k kind) {
+	},
+	"settings change while a session lives": func(t *testing.T, k kind) {
 		s := k.open(t)
 		for _, n := range []agent.Settings{{Model: "sonnet"}, {Thinking: "adaptive"}, {Thinking: "4000"}, {Mode: "acceptEdits"}, {}} {
 			if err := s.Configure(t.Context(), n); err != nil {
 				t.Errorf("%+v: %v", n, err)
 			}
 		}
-		if got := send(t, s, agent.Message{Text: k.prompt(step{say: "Changed."})}); got.err != nil || !strings.Contains(got.text, "Changed.") {
-			t.Errorf("%q, %v", got.text, got.err)
-		}
-	})
-}
-
-func TestTheEnginesCommandWorks(t *testing.T) {
-	testkit.Alone(t)
-	overAll(t, func(t *testing.T, k kind) {
+		k.works(t, s, "Changed.")
+	},
+	"the engine's command works": func(t *testing.T, k kind) {
 		s := k.open(t)
-		send(t, s, agent.Message{Text: k.prompt(step{say: "One."})})
+		k.works(t, s, "One.")
 		if got := send(t, s, agent.Message{Command: agent.Compact}); got.err != nil || got.result.IsError {
 			t.Errorf("%+v, %v", got.result, got.err)
 		}
-		if got := send(t, s, agent.Message{Text: k.prompt(step{say: "Two."})}); got.err != nil || !strings.Contains(got.text, "Two.") {
-			t.Errorf("%q, %v", got.text, got.err)
-		}
-	})
+		k.works(t, s, "Two.")
+	},
 }
