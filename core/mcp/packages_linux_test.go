@@ -1,7 +1,6 @@
 package mcp
 
 import (
-	"encoding/json"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -52,91 +51,56 @@ func lay(t *testing.T, root string, files map[string]string) {
 func TestTheProgramOfAServerSeesThePackageThatItBelongsTo(t *testing.T) {
 	testkit.Alone(t)
 	node := testkit.Needs(t, "node")
-	for kind := range boxes {
-		t.Run(kind, func(t *testing.T) {
-			h, user := fenced(t, kind, func(string) string { return "" })
-			own := map[string]string{"package.json": "{}", "dist/index.js": inJavaScript, "lib/words.js": `exports.word = "plum";`}
-			fruit := `exports.second = "fig";`
-			lay(t, filepath.Join(user, "checkout"), own)
-			lay(t, filepath.Join(user, "checkout/node_modules/fruit"), map[string]string{"index.js": fruit})
-			lay(t, filepath.Join(user, "space/servers/one"), own)
-			lay(t, filepath.Join(user, "space/node_modules/fruit"), map[string]string{"index.js": fruit})
-			lay(t, filepath.Join(user, "installed/node_modules/server"), own)
-			lay(t, filepath.Join(user, "installed/node_modules/fruit"), map[string]string{"index.js": fruit})
-			lay(t, filepath.Join(user, "loose"), map[string]string{"dist/index.js": inJavaScript, "lib/words.js": own["lib/words.js"]})
-			servers := map[string]any{}
-			for name, script := range map[string]string{
-				"checkout": "checkout/dist/index.js", "space": "space/servers/one/dist/index.js", "installed": "installed/node_modules/server/dist/index.js", "loose": "loose/dist/index.js",
-			} {
-				servers[name] = map[string]any{"command": node, "args": []string{filepath.Join(user, script)}}
-			}
-			text, err := json.Marshal(map[string]any{"mcpServers": servers})
-			testkit.Must(t, err)
-			h.save(string(text))
-			h.Reload()
-			h.run()
-			var why string // of the failure, which is followed by another attempt
-			h.until("the states", func() bool {
-				s := h.state("loose")
-				why = s.Text
-				return h.state("checkout").Tools+h.state("space").Tools+h.state("installed").Tools == 3 && s.Status == Failed
-			})
-			h.Renew(t.Context())
-			for _, name := range []string{"checkout", "space", "installed"} {
-				if got := h.call(name+"/word", `{}`); got.Text != "plum and fig" {
-					t.Errorf("%s: %+v", name, got)
-				}
-			}
-			if !strings.Contains(why, "lib/words.js'") || !strings.Contains(why, "sandbox_visible") {
-				t.Errorf("the cure is missing: %s", why)
-			}
-		})
-	}
+	inBoxes(t, func(t *testing.T, _ string, h *home, user string) {
+		own := map[string]string{"package.json": "{}", "dist/index.js": inJavaScript, "lib/words.js": `exports.word = "plum";`}
+		fruit := map[string]string{"index.js": `exports.second = "fig";`}
+		servers := map[string]any{}
+		for name, at := range map[string]struct{ server, fruit string }{
+			"checkout":  {"checkout", "checkout/node_modules/fruit"},
+			"space":     {"space/servers/one", "space/node_modules/fruit"},
+			"installed": {"installed/node_modules/server", "installed/node_modules/fruit"},
+			"loose":     {"loose", "loose/elsewhere"},
+		} {
+			lay(t, filepath.Join(user, at.server), own)
+			lay(t, filepath.Join(user, at.fruit), fruit)
+			servers[name] = program(node, filepath.Join(user, at.server, "dist/index.js"))
+		}
+		testkit.Must(t, os.Remove(filepath.Join(user, "loose/package.json")))
+		why := h.serve(servers, "loose")
+		for _, name := range []string{"checkout", "space", "installed"} {
+			h.answers([3]string{name + "/word", "{}", "plum and fig"})
+		}
+		if !strings.Contains(why, "lib/words.js'") || !strings.Contains(why, "sandbox_visible") {
+			t.Errorf("the cure is missing: %s", why)
+		}
+	})
 }
 
 func TestAPythonServerSeesItsEnvironment(t *testing.T) {
 	testkit.Alone(t)
 	python := testkit.Needs(t, "python3")
-	for kind := range boxes {
-		t.Run(kind, func(t *testing.T) {
-			h, user := fenced(t, kind, func(string) string { return "" })
-			env := filepath.Join(user, "venv")
-			if out, err := exec.Command(python, "-m", "venv", "--without-pip", env).CombinedOutput(); err != nil {
-				testkit.Missing(t, "python's venv: "+string(out))
-			}
-			site, err := filepath.Glob(filepath.Join(env, "lib/python3*/site-packages"))
-			if err != nil || len(site) != 1 {
-				t.Fatal(site, err)
-			}
-			fruit := map[string]string{"fruit/__init__.py": "", "fruit/words.py": `word = "plum"`}
-			lay(t, site[0], fruit)
-			lay(t, site[0], map[string]string{"fruit/__main__.py": inPython})
-			lay(t, filepath.Join(user, "checkout"), fruit)
-			lay(t, filepath.Join(user, "checkout"), map[string]string{"pyproject.toml": "", "server.py": inPython})
-			text, err := json.Marshal(map[string]any{"mcpServers": map[string]any{
-				"module":  map[string]any{"command": filepath.Join(env, "bin/python"), "args": []string{"-m", "fruit"}},
-				"script":  map[string]any{"command": python, "args": []string{filepath.Join(user, "checkout/server.py")}},
-				"missing": map[string]any{"command": python, "args": []string{"-m", "fruit"}},
-			}})
-			testkit.Must(t, err)
-			h.save(string(text))
-			h.Reload()
-			h.run()
-			var why string // of the failure, which is followed by another attempt
-			h.until("the states", func() bool {
-				s := h.state("missing")
-				why = s.Text
-				return h.state("module").Tools+h.state("script").Tools == 2 && s.Status == Failed
-			})
-			h.Renew(t.Context())
-			for _, name := range []string{"module", "script"} {
-				if got := h.call(name+"/word", `{}`); got.Text != "plum" {
-					t.Errorf("%s: %+v", name, got)
-				}
-			}
-			if !strings.Contains(why, "No module named fruit") || !strings.Contains(why, "sandbox_visible") {
-				t.Errorf("the cure is missing: %s", why)
-			}
-		})
-	}
+	inBoxes(t, func(t *testing.T, _ string, h *home, user string) {
+		env, checkout := filepath.Join(user, "venv"), filepath.Join(user, "checkout")
+		if out, err := exec.Command(python, "-m", "venv", "--without-pip", env).CombinedOutput(); err != nil {
+			testkit.Missing(t, "python's venv: "+string(out))
+		}
+		site, err := filepath.Glob(filepath.Join(env, "lib/python3*/site-packages"))
+		if err != nil || len(site) != 1 {
+			t.Fatal(site, err)
+		}
+		fruit := map[string]string{"fruit/__init__.py": "", "fruit/words.py": `word = "plum"`}
+		lay(t, site[0], fruit)
+		lay(t, site[0], map[string]string{"fruit/__main__.py": inPython})
+		lay(t, checkout, fruit)
+		lay(t, checkout, map[string]string{"pyproject.toml": "", "server.py": inPython})
+		why := h.serve(map[string]any{
+			"module":  program(filepath.Join(env, "bin/python"), "-m", "fruit"),
+			"script":  program(python, filepath.Join(checkout, "server.py")),
+			"missing": program(python, "-m", "fruit"),
+		}, "missing")
+		h.answers([3]string{"module/word", "{}", "plum"}, [3]string{"script/word", "{}", "plum"})
+		if !strings.Contains(why, "No module named fruit") || !strings.Contains(why, "sandbox_visible") {
+			t.Errorf("the cure is missing: %s", why)
+		}
+	})
 }

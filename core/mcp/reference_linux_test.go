@@ -1,7 +1,6 @@
 package mcp
 
 import (
-	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
@@ -26,38 +25,23 @@ func referenceServers(t *testing.T) string {
 func TestTheReferenceServersWorkInTheSandbox(t *testing.T) {
 	testkit.Alone(t)
 	bin := referenceServers(t)
-	for kind := range boxes {
-		t.Run(kind, func(t *testing.T) {
-			h, user := fenced(t, kind, func(string) string { return "" })
-			memory := h.dir.Path(folder + "/memory/memory.jsonl")
-			text, err := json.Marshal(map[string]any{"mcpServers": map[string]any{
-				"notes":  map[string]any{"command": filepath.Join(bin, "mcp-server-filesystem"), "args": []string{filepath.Join(user, "notes")}},
-				"memory": map[string]any{"command": filepath.Join(bin, "mcp-server-memory"), "env": map[string]string{"MEMORY_FILE_PATH": memory}},
-				"all":    map[string]any{"command": filepath.Join(bin, "mcp-server-everything"), "args": []string{"stdio"}},
-			}})
-			testkit.Must(t, err)
-			h.save(string(text))
-			h.Reload()
-			h.run()
-			h.known()
-			for _, c := range []struct {
-				tool, args string
-				fails      bool
-				says       string
-			}{
-				{"notes/read_text_file", `{"path": "` + filepath.Join(user, "notes/plums.txt") + `"}`, false, "heliotrope"},
-				{"notes/read_text_file", `{"path": "` + filepath.Join(user, "diary.txt") + `"}`, true, "denied"},
-				{"memory/create_entities", `{"entities": [{"name": "Ada", "entityType": "person", "observations": ["likes plums"]}]}`, false, "likes plums"},
-				{"memory/search_nodes", `{"query": "plums"}`, false, "Ada"},
-				{"all/echo", `{"message": "good morning"}`, false, "good morning"},
-			} {
-				if got := h.call(c.tool, c.args); got.IsError != c.fails || !strings.Contains(got.Text, c.says) {
-					t.Errorf("%s: %+v", c.tool, got)
-				}
-			}
-			if kept, err := os.ReadFile(memory); err != nil || !strings.Contains(string(kept), "likes plums") {
-				t.Errorf("the memory is %q, %v", kept, err)
-			}
+	inBoxes(t, func(t *testing.T, _ string, h *home, user string) {
+		kept := h.dir.Path(folder + "/memory/memory.jsonl")
+		memory := program(filepath.Join(bin, "mcp-server-memory"))
+		memory["env"] = map[string]string{"MEMORY_FILE_PATH": kept}
+		h.serve(map[string]any{
+			"notes": program(filepath.Join(bin, "mcp-server-filesystem"), filepath.Join(user, "notes")), "memory": memory,
+			"all": program(filepath.Join(bin, "mcp-server-everything"), "stdio"),
 		})
-	}
+		h.answers(
+			[3]string{"notes/read_text_file", `{"path": "` + filepath.Join(user, "notes/plums.txt") + `"}`, "heliotrope"},
+			[3]string{"notes/read_text_file", `{"path": "` + filepath.Join(user, "diary.txt") + `"}`, "! denied"},
+			[3]string{"memory/create_entities", `{"entities": [{"name": "Ada", "entityType": "person", "observations": ["likes plums"]}]}`, "likes plums"},
+			[3]string{"memory/search_nodes", `{"query": "plums"}`, "Ada"},
+			[3]string{"all/echo", `{"message": "good morning"}`, "good morning"},
+		)
+		if text, err := os.ReadFile(kept); err != nil || !strings.Contains(string(text), "likes plums") {
+			t.Errorf("the memory is %q, %v", text, err)
+		}
+	})
 }
