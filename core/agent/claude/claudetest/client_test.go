@@ -35,96 +35,50 @@ func soon(t testing.TB) context.Context {
 	return ctx
 }
 
-// user and assistant return messages of a history. content is a string or blocks.
-func user(content any) object      { return object{"role": "user", "content": content} }
-func assistant(content any) object { return object{"role": "assistant", "content": content} }
-
-// ask returns the body of a request for the model.
-func ask(stream bool, history ...object) object {
-	return object{"model": "claude-test-1", "max_tokens": 1000, "stream": stream, "messages": history}
+// ask returns the body of a request for the model, whose prompt is a script of these steps.
+func ask(stream bool, steps ...claudetest.Step) string {
+	b, _ := json.Marshal(object{
+		"model": "claude-test-1", "max_tokens": 1000, "stream": stream, "messages": []object{{"role": "user", "content": claudetest.Script(steps...)}},
+	})
+	return string(b)
 }
 
-// answer is the received answer, up to the error that ended it.
-type answer struct {
-	status int
-	header http.Header
-	body   []byte
-}
-
-// send posts a body and reads the answer.
-func send(ctx context.Context, s *claudetest.Server, path string, body any) (answer, error) {
-	resp, err := post(ctx, s, path, body)
-	if err != nil {
-		return answer{}, err
-	}
-	defer resp.Body.Close()
-	b, err := io.ReadAll(resp.Body)
-	return answer{status: resp.StatusCode, header: resp.Header, body: b}, err
-}
-
-// post posts a body. The caller closes the answer's body.
-func post(ctx context.Context, s *claudetest.Server, path string, body any) (*http.Response, error) {
-	b, err := json.Marshal(body)
+// request sends a request with headers, as "name: value". The caller closes the answer's body.
+func request(ctx context.Context, s *claudetest.Server, method, path, body string, headers ...string) (*http.Response, error) {
+	r, err := http.NewRequestWithContext(ctx, method, s.URL()+path, strings.NewReader(body))
 	if err != nil {
 		return nil, err
 	}
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, s.URL()+path, strings.NewReader(string(b)))
-	if err != nil {
-		return nil, err
+	for _, h := range headers {
+		if name, value, is := strings.Cut(h, ": "); is {
+			r.Header.Set(name, value)
+		}
 	}
-	r.Header.Set("x-api-key", "test")
-	// Use a new connection each time, so that net/http does not silently retry a cut one.
-	r.Close = true
+	r.Close = true // a new connection each time, so that net/http does not silently retry a cut one
 	return http.DefaultTransport.RoundTrip(r)
 }
 
-// whole sends a request without streaming and returns the status and the answer.
-func whole(t testing.TB, s *claudetest.Server, history ...object) (int, object) {
-	t.Helper()
-	a, err := send(soon(t), s, "/v1/messages?beta=true", ask(false, history...))
-	testkit.Must(t, err)
-	var o object
-	testkit.Must(t, json.Unmarshal(a.body, &o))
-	return a.status, o
+// answered sends a request for the model and reads its answer to the end.
+func answered(ctx context.Context, s *claudetest.Server, body string) ([]byte, error) {
+	resp, err := request(ctx, s, http.MethodPost, "/v1/messages", body)
+	if err != nil {
+		return nil, err
+	}
+	defer resp.Body.Close()
+	return io.ReadAll(resp.Body)
 }
 
-// text returns the text of a whole answer, or the message of a refusal.
-func text(t testing.TB, s *claudetest.Server, history ...object) string {
+// started starts a stream that is read while it arrives.
+func started(t testing.TB, s *claudetest.Server, step claudetest.Step) *bufio.Reader {
 	t.Helper()
-	_, o := whole(t, s, history...)
-	if e, ok := o["error"].(object); ok {
-		return fmt.Sprintf("%s: %s", e["type"], e["message"])
-	}
-	var out []string
-	for _, b := range o["content"].([]any) {
-		out = append(out, fmt.Sprint(b.(object)["text"]))
-	}
-	return strings.Join(out, "|")
-}
-
-// open starts a stream that is read while it arrives.
-func open(t testing.TB, s *claudetest.Server, history ...object) *bufio.Reader {
-	t.Helper()
-	resp, err := post(soon(t), s, "/v1/messages", ask(true, history...))
+	resp, err := request(soon(t), s, http.MethodPost, "/v1/messages", ask(true, step))
 	testkit.Must(t, err)
-	t.Cleanup(func() {
-		if err := resp.Body.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	t.Cleanup(func() { _ = resp.Body.Close() })
 	return bufio.NewReader(resp.Body)
 }
 
-// streamed requests a stream and returns its events and its error; nil if it ended properly.
-func streamed(ctx context.Context, s *claudetest.Server, history ...object) ([]event, error) {
-	a, err := send(ctx, s, "/v1/messages", ask(true, history...))
-	list, unread := events(bytes.NewReader(a.body))
-	return list, errors.Join(err, unread)
-}
-
 // events reads a stream to its end. The error is nil if it ended properly.
-func events(r io.Reader) ([]event, error) {
-	var out []event
+func events(r io.Reader) (out []event, err error) {
 	lines := bufio.NewReader(r)
 	for {
 		e, err := next(lines)
@@ -139,8 +93,7 @@ func events(r io.Reader) ([]event, error) {
 }
 
 // next reads one event.
-func next(lines *bufio.Reader) (event, error) {
-	var e event
+func next(lines *bufio.Reader) (e event, err error) {
 	for {
 		l, err := lines.ReadString('\n')
 		if err != nil {
@@ -161,22 +114,13 @@ func next(lines *bufio.Reader) (event, error) {
 	}
 }
 
-// names joins the kinds of events; consecutive equal ones appear once.
-func names(list []event) string {
-	var out []string
-	for _, e := range list {
-		if len(out) == 0 || out[len(out)-1] != e.name {
-			out = append(out, e.name)
-		}
+// assembled builds the message from an answer as a client does.
+func assembled(answer []byte) (m object, err error) {
+	if json.Unmarshal(answer, &m) == nil {
+		return m, nil
 	}
-	return strings.Join(out, " ")
-}
-
-// assemble builds the message from a stream as a client does.
-func assemble(list []event) (object, error) {
-	var m object
-	var content []any
-	var input string
+	list, err := events(bytes.NewReader(answer))
+	content, input := []any{}, ""
 	for _, e := range list {
 		switch e.name {
 		case "message_start":
@@ -188,15 +132,13 @@ func assemble(list []event) (object, error) {
 			content, input = append(content, e.data["content_block"]), ""
 		case "content_block_delta":
 			b, d := content[len(content)-1].(object), e.data["delta"].(object)
-			switch d["type"] {
-			case "text_delta":
-				b["text"] = b["text"].(string) + d["text"].(string)
-			case "thinking_delta":
-				b["thinking"] = b["thinking"].(string) + d["thinking"].(string)
-			case "signature_delta":
-				b["signature"] = d["signature"]
-			case "input_json_delta":
-				input += d["partial_json"].(string)
+			for _, name := range []string{"text", "thinking", "signature"} {
+				if text, ok := d[name].(string); ok {
+					b[name] = b[name].(string) + text
+				}
+			}
+			if text, ok := d["partial_json"].(string); ok {
+				input += text
 			}
 		case "content_block_stop":
 			if b := content[len(content)-1].(object); b["type"] == "tool_use" {
@@ -211,9 +153,8 @@ func assemble(list []event) (object, error) {
 			maps.Copy(m, e.data["delta"].(object))
 		}
 	}
-	if content == nil {
-		content = []any{}
+	if m != nil {
+		m["content"] = content
 	}
-	m["content"] = content
-	return m, nil
+	return m, err
 }

@@ -126,20 +126,6 @@ func TestPiecesAreWholeRunesOfAtLeastTheirSize(t *testing.T) {
 	})
 }
 
-func TestAnEchoHearsWhatThePersonSaid(t *testing.T) {
-	for prompt, want := range map[string]string{
-		"hello there": "I heard: hello there",
-		"<system-reminder>\nnot this\n</system-reminder>\nhello\nthere":        "I heard: hello there",
-		"before " + Script(Step{Text: "x"}) + " after":                         "I heard: before after",
-		strings.Repeat("long ", 40):                                            "I heard: " + strings.Repeat("long ", 15) + "long…",
-		"<system-reminder>a</system-reminder> b <system-reminder>c</system-re": "I heard: b <system-reminder>c</system-re",
-	} {
-		if got := echo(Request{Messages: []Message{says("user", prompt)}}); got != want {
-			t.Errorf("%q is answered with %q, want %q", prompt, got, want)
-		}
-	}
-}
-
 func TestACompactionGetsASummaryWhateverTheScriptSays(t *testing.T) {
 	s := &Server{failures: map[string]int{}}
 	history := []Message{

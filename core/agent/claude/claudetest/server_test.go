@@ -3,44 +3,180 @@ package claudetest_test
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
 
 	"ollimbot/core/agent/claude/claudetest"
+	"ollimbot/core/base/goldentest"
 	"ollimbot/core/base/testkit"
 )
+
+// A story has requests to a server, which has a key if the first line says so. "whole" and "stream" have steps of a script; "POST" and
+// the like have a path, a body, and headers behind "| ". Below is what comes, and how the server recorded it if it did not just answer.
+func TestTheServerAnswersAsTheRealOneDoes(t *testing.T) {
+	testkit.Alone(t)
+	goldentest.Stories(t, "stories/answers.txt", func(t *testing.T, story string) string {
+		key, _, _ := strings.Cut(strings.TrimPrefix(story, "key "), "\n")
+		if !strings.HasPrefix(story, "key ") {
+			key = ""
+		}
+		s := claudetest.Start(t, claudetest.Options{Key: key})
+		var out []string
+		for line := range strings.SplitSeq(story, "\n") {
+			if strings.HasPrefix(line, "  ") {
+				continue
+			}
+			out = append(out, line)
+			verb, rest, _ := strings.Cut(line, " ")
+			rest, headers, _ := strings.Cut(rest, " | ")
+			path, body := "/v1/messages", `{"max_tokens":1,"model":"m","messages":[{"role":"user","content":`
+			method := http.MethodPost
+			switch verb {
+			case "whole", "stream":
+				script, _ := json.Marshal("go @@[" + rest + "]@@")
+				body += fmt.Sprintf(`%s}],"stream":%v}`, script, verb == "stream")
+			case "says":
+				said, _ := json.Marshal(rest)
+				body += string(said) + `}]}`
+			case "GET", "HEAD", "POST":
+				method = verb
+				path, body, _ = strings.Cut(rest, " ")
+			default:
+				continue
+			}
+			out = append(out, "  "+exchanged(t, s, method, path, body, headers))
+		}
+		return strings.Join(out, "\n")
+	})
+}
+
+// exchanged describes the answer of a request.
+func exchanged(t *testing.T, s *claudetest.Server, method, path, body, header string) (got string) {
+	t.Helper()
+	resp, err := request(soon(t), s, method, path, body, header)
+	status, answer := 0, []byte{}
+	if err == nil {
+		status = resp.StatusCode
+		got = fmt.Sprint(status, " ")
+		if h := resp.Header; h.Get("request-id") == "" {
+			got += "without an ID "
+		} else if after := h.Get("retry-after"); after != "" {
+			got += "retry after " + after + " "
+		}
+		answer, err = io.ReadAll(resp.Body)
+		_ = resp.Body.Close()
+	}
+	list, unread := events(bytes.NewReader(answer))
+	if strings.HasPrefix(string(answer), "event: ") {
+		got += names(list) + " "
+		err = errors.Join(err, unread)
+	}
+	m, _ := assembled(answer)
+	switch bad, _ := m["error"].(object); {
+	case bad != nil:
+		got += fmt.Sprintf("%v: %.80s", bad["type"], bad["message"])
+	case m["content"] != nil:
+		got += fmt.Sprint(m["stop_reason"])
+		for _, b := range m["content"].([]any) {
+			delete(b.(object), "signature")
+			if id, _ := b.(object)["id"].(string); strings.HasPrefix(id, "toolu_") {
+				delete(b.(object), "id")
+			}
+			text, _ := json.Marshal(b)
+			got += " " + string(text)
+		}
+		u := m["usage"].(object)
+		got += fmt.Sprintf(" in %v+%v out %v", u["input_tokens"], u["cache_read_input_tokens"], u["output_tokens"])
+	default:
+		got += string(answer)
+	}
+	if err != nil {
+		got += " CUT"
+	}
+	testkit.Must(t, s.Wait(soon(t), func(all []claudetest.Request) bool { return all[len(all)-1].Ended }))
+	all := s.Requests()
+	if r := all[len(all)-1]; r.Status != status || r.Left || r.Method != method || string(r.Raw) != body || !strings.HasPrefix(path, r.Path) {
+		got += fmt.Sprintf(" recorded as %s %s %d, left %v", r.Method, r.Path, r.Status, r.Left)
+	} else if r.ForModel() {
+		got += fmt.Sprintf(" for %s", r.Model)
+	}
+	return strings.Join(strings.Fields(got), " ")
+}
+
+// names joins the kinds of events, with the number of equal ones.
+func names(list []event) string {
+	var out []string
+	for i := 0; i < len(list); {
+		n := i
+		for n < len(list) && list[n].name == list[i].name && list[n].data["type"] == list[n].name {
+			n++
+		}
+		out = append(out, fmt.Sprintf("%s×%d", list[i].name, n-i))
+		i = max(n, i+1)
+	}
+	return strings.ReplaceAll(strings.Join(out, " "), "×1", "")
+}
+
+// An assembled streamed answer is the same as the answer that is sent as a whole.
+func TestStreamingChangesNothingOfAnAnswer(t *testing.T) {
+	testkit.Alone(t)
+	s := claudetest.Start(t, claudetest.Options{})
+	testkit.Check(t, func(r *rapid.T) {
+		step := claudetest.Step{
+			Thinking: rapid.String().Draw(r, "thinking"), Text: rapid.String().Draw(r, "text"),
+			Tool: rapid.SampledFrom([]string{"", "Bash"}).Draw(r, "tool"), Input: object{"a": rapid.String().Draw(r, "input")},
+			Chunk: rapid.IntRange(0, 9).Draw(r, "chunk"), In: 5, CacheRead: rapid.IntRange(0, 99).Draw(r, "cache"),
+		}
+		for range rapid.IntRange(0, 3).Draw(r, "blocks") {
+			step.Blocks = append(step.Blocks, claudetest.Block{
+				Type: rapid.SampledFrom([]string{"text", "tool_use"}).Draw(r, "type"),
+				Text: rapid.String().Draw(r, "block"), Name: "Read", ID: "toolu_1",
+			})
+		}
+		var answers [2]object
+		for i, stream := range []bool{false, true} {
+			a, err := answered(t.Context(), s, ask(stream, step))
+			testkit.Must(r, err)
+			answers[i], err = assembled(a)
+			testkit.Must(r, err)
+			delete(answers[i], "id")
+			for _, b := range answers[i]["content"].([]any) {
+				delete(b.(object), "id")
+			}
+		}
+		if d := cmp.Diff(answers[0], answers[1]); d != "" {
+			r.Errorf("whole and streamed answers differ (-whole +streamed):\n%s", d)
+		}
+	})
+}
 
 func TestARequestIsReadAsFarAsATestMayAsk(t *testing.T) {
 	testkit.Alone(t)
 	s := claudetest.Start(t, claudetest.Options{})
-	body := ask(false,
-		user([]object{
-			{"type": "text", "text": "look"},
-			{"type": "image", "source": object{"type": "base64", "media_type": "image/png", "data": "AAAA"}},
-			{"type": "text", "text": "(end)"},
-		}),
-		assistant([]object{{"type": "thinking", "thinking": "hm", "signature": "s"}, {"type": "tool_use", "id": "t1", "name": "Bash", "input": object{"command": "ls"}}}),
-		object{"role": "system", "content": "a reminder"},
-		user([]object{{"type": "tool_result", "tool_use_id": "t1", "is_error": true, "content": []object{{"type": "text", "text": "no such file"}}}}),
-	)
-	body["system"] = []object{{"type": "text", "text": "one"}, {"type": "text", "text": "two"}}
-	body["tools"] = []object{{"name": "Bash"}, {"name": "Read"}}
-	body["thinking"] = object{"type": "enabled", "budget_tokens": 4000}
-	if _, err := send(soon(t), s, "/v1/messages?beta=true", body); err != nil {
-		t.Fatal(err)
-	}
+	const body = `{"model":"m","max_tokens":1000,"system":[{"type":"text","text":"one"},{"type":"text","text":"two"}],
+		"tools":[{"name":"Bash"},{"name":"Read"}],"thinking":{"type":"enabled","budget_tokens":4000},"messages":[
+		{"role":"user","content":[{"type":"text","text":"look"},{"type":"image","source":{"type":"base64","data":"AAAA"}},{"type":"text","text":"(end)"}]},
+		{"role":"assistant","content":[{"type":"thinking","thinking":"hm","signature":"s"},{"type":"tool_use","id":"t1","name":"Bash","input":{"command":"ls"}}]},
+		{"role":"system","content":"a reminder"},
+		{"role":"user","content":[{"type":"tool_result","tool_use_id":"t1","is_error":true,"content":[{"type":"text","text":"no such file"}]}]}]}`
+	_, err := answered(soon(t), s, body)
+	testkit.Must(t, err)
 	got := s.Requests()[0]
 	want := claudetest.Request{
-		Time: got.Time, Method: "POST", Path: "/v1/messages", Header: got.Header, Raw: got.Raw,
-		Status: 200, Ended: got.Ended, Model: "claude-test-1", MaxTokens: 1000, System: "one\ntwo", Tools: []string{"Bash", "Read"},
+		Time: got.Time, Method: "POST", Path: "/v1/messages", Header: got.Header, Raw: []byte(body),
+		Status: 200, Ended: got.Ended, Model: "m", MaxTokens: 1000, System: "one\ntwo", Tools: []string{"Bash", "Read"},
 		Thinking: claudetest.Thinking{Type: "enabled", Budget: 4000},
 		Messages: []claudetest.Message{
 			{Role: "user", Text: "look\n(end)", Blocks: []claudetest.Block{{Type: "text", Text: "look"}, {Type: "image"}, {Type: "text", Text: "(end)"}}},
@@ -51,70 +187,80 @@ func TestARequestIsReadAsFarAsATestMayAsk(t *testing.T) {
 			{Role: "user", Blocks: []claudetest.Block{{Type: "tool_result", ID: "t1", Text: "no such file", IsError: true}}},
 		},
 	}
-	if d := cmp.Diff(want, got); d != "" {
-		t.Errorf("the request was read wrongly (-want +got):\n%s", d)
-	}
-	if got.Prompt() != "look\n(end)" || !got.ForModel() || got.Header.Get("x-api-key") != "test" || !bytes.Contains(got.Raw, []byte(`"AAAA"`)) {
-		t.Errorf("prompt %q, for the model %v, headers %v", got.Prompt(), got.ForModel(), got.Header)
+	if d := cmp.Diff(want, got); d != "" || got.Prompt() != "look\n(end)" || !got.ForModel() {
+		t.Errorf("the request was read wrongly, with the prompt %q (-want +got):\n%s", got.Prompt(), d)
 	}
 }
 
-func TestOnlyTheKeyIsLetIn(t *testing.T) {
-	testkit.Alone(t)
-	for _, c := range []struct {
-		key, header, value string
-		want               int
-	}{
-		{"", "x-api-key", "any", 200},
-		{"k", "x-api-key", "k", 200},
-		{"k", "authorization", "Bearer k", 200},
-		{"k", "x-api-key", "other", 401},
-		{"k", "authorization", "k", 401},
-		{"k", "x-other", "k", 401},
-	} {
-		s := claudetest.Start(t, claudetest.Options{Key: c.key})
-		r, err := http.NewRequestWithContext(soon(t), http.MethodPost, s.URL()+"/v1/messages/count_tokens", strings.NewReader(`{"messages":[]}`))
-		testkit.Must(t, err)
-		r.Header.Set(c.header, c.value)
-		resp, err := http.DefaultClient.Do(r)
-		testkit.Must(t, err)
-		if err := resp.Body.Close(); err != nil {
-			t.Error(err)
-		}
-		if resp.StatusCode != c.want || s.Requests()[0].Status != c.want {
-			t.Errorf("%+v: status %d, recorded %d", c, resp.StatusCode, s.Requests()[0].Status)
-		}
-	}
-}
-
-func TestWhateverComesIsRecorded(t *testing.T) {
+// An answer is held before its beginning or in its middle, until it is released, its client leaves, or the server closes.
+func TestAHeldAnswerWaitsForItsRelease(t *testing.T) {
 	testkit.Alone(t)
 	s := claudetest.Start(t, claudetest.Options{})
-	for _, c := range []struct {
-		method, path, body string
-		want               int
-		answer             string
-	}{
-		{http.MethodHead, "/", "", 200, ""},
-		{http.MethodGet, "/", "", 404, "not_found_error"},
-		{http.MethodGet, "/v1/models", "", 404, "not_found_error"},
-		{http.MethodGet, "/v1/messages", "", 404, "not_found_error"},
-		{http.MethodPost, "/api/event_logging", `not json`, 404, "not_found_error"},
-		{http.MethodPost, "/v1/messages", `not json`, 400, "read the body"},
-		{http.MethodPost, "/v1/messages", `{"messages":[{"role":"user","content":7}]}`, 400, "messages.0.content"},
-		{http.MethodPost, "/v1/messages/count_tokens?beta=true", `{"messages":[{"role":"user","content":"forty"}]}`, 200, `{"input_tokens":12}`},
-	} {
-		r, err := http.NewRequestWithContext(soon(t), c.method, s.URL()+c.path, strings.NewReader(c.body))
-		testkit.Must(t, err)
-		resp, err := http.DefaultClient.Do(r)
-		testkit.Must(t, err)
-		b, err := io.ReadAll(resp.Body)
-		if err = errors.Join(err, resp.Body.Close()); err != nil || resp.StatusCode != c.want || !strings.Contains(string(b), c.answer) {
-			t.Errorf("%s %s: status %d, %v: %s", c.method, c.path, resp.StatusCode, err, b)
+	newest := func() claudetest.Request { all := s.Requests(); return all[len(all)-1] }
+	s.Release("early")
+	s.Release("early")
+	if a, err := answered(soon(t), s, ask(false, claudetest.Step{Text: "at once", Hold: "early"})); err != nil || !bytes.Contains(a, []byte("at once")) {
+		t.Errorf("an early release is lost: %s, %v", a, err)
+	}
+	var asking sync.WaitGroup
+	asking.Go(func() {
+		if a, err := answered(t.Context(), s, ask(true, claudetest.Step{Text: "late", Hold: "a"})); err != nil || !bytes.Contains(a, []byte("message_stop")) {
+			t.Errorf("after the release: %v, %s", err, a)
 		}
-		all := s.Requests()
-		if last := all[len(all)-1]; last.Method != c.method || last.Status != c.want || string(last.Raw) != c.body || last.ForModel() != (strings.HasPrefix(c.path, "/v1/messages") && c.method == "POST" && !strings.Contains(c.path, "count")) {
-			t.Errorf("%s %s is recorded as %s %s %d", c.method, c.path, last.Method, last.Path, last.Status)
+	})
+	testkit.Must(t, s.Wait(soon(t), func(all []claudetest.Request) bool { return len(all) == 2 }))
+	if r := newest(); r.Status != 0 || r.Ended {
+		t.Errorf("a held request has status %d, ended %v", r.Status, r.Ended)
+	}
+	s.Release("a")
+	asking.Wait()
+
+	lines := started(t, s, claudetest.Step{Text: "one two three", Chunk: 4, Hold: "c", HoldAfter: 1})
+	for e := (event{}); e.name != "content_block_delta"; {
+		var err error
+		e, err = next(lines)
+		testkit.Must(t, err)
+	}
+	if r := newest(); r.Status != 200 || r.Ended {
+		t.Errorf("a request that is held in its middle has status %d, ended %v", r.Status, r.Ended)
+	}
+	s.Release("c")
+	if rest, err := events(lines); err != nil || rest[len(rest)-1].name != "message_stop" {
+		t.Errorf("after the release: %v, %s", err, names(rest))
+	}
+}
+
+func TestAnAnswerThatHangsEndsWithItsClientOrItsServer(t *testing.T) {
+	testkit.Alone(t)
+	for _, step := range []claudetest.Step{{Hold: "never"}, {DelayMS: 3_600_000}, {Text: "one two three", Chunk: 4, Hold: "never", HoldAfter: 1}} {
+		for _, closes := range []bool{false, true} {
+			s := claudetest.Start(t, claudetest.Options{})
+			ctx, leave := context.WithCancel(soon(t))
+			var asking, closing sync.WaitGroup
+			asking.Go(func() {
+				if a, err := answered(ctx, s, ask(true, step)); err == nil {
+					t.Errorf("%+v looks like a whole answer: %s", step, a)
+				}
+			})
+			testkit.Must(t, s.Wait(soon(t), func(all []claudetest.Request) bool {
+				return len(all) == 1 && (step.HoldAfter == 0 || all[0].Status == 200)
+			}))
+			if closes {
+				closing.Go(s.Close)
+				closing.Go(s.Close)
+				closing.Wait() // for all answers, too
+			} else {
+				leave()
+				testkit.Must(t, s.Wait(soon(t), func(all []claudetest.Request) bool { return all[0].Ended }))
+			}
+			if r := s.Requests()[0]; !r.Left || !r.Ended {
+				t.Errorf("%+v, closed %v: it is recorded as whole", step, closes)
+			}
+			asking.Wait()
+			leave()
+			if _, err := answered(soon(t), s, ask(true)); closes == (err == nil) {
+				t.Errorf("afterwards, closed %v: %v", closes, err)
+			}
 		}
 	}
 }
@@ -122,22 +268,20 @@ func TestWhateverComesIsRecorded(t *testing.T) {
 func TestWaitEndsWithTheServerOrTheContext(t *testing.T) {
 	testkit.Alone(t)
 	s := claudetest.Start(t, claudetest.Options{})
-	never := func([]claudetest.Request) bool { return false }
-	text(t, s, user("hello"))
+	_, err := answered(soon(t), s, ask(false, claudetest.Step{Text: "hello"}))
+	testkit.Must(t, err)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := s.Wait(ctx, never); !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), "came: POST /v1/messages 200") {
+	if err := s.Wait(ctx, func([]claudetest.Request) bool { return false }); !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), "came: POST /v1/messages 200") {
 		t.Errorf("a cancelled wait says %v", err)
 	}
 	waited := make(chan error, 1)
-	var waiting sync.WaitGroup
 	asked := make(chan struct{}, 100)
-	waiting.Go(func() {
+	go func() {
 		waited <- s.Wait(soon(t), func([]claudetest.Request) bool { asked <- struct{}{}; return false })
-	})
+	}()
 	<-asked
 	s.Close()
-	waiting.Wait()
 	if err := <-waited; !errors.Is(err, claudetest.ErrClosed) {
 		t.Errorf("a wait at a closed server says %v", err)
 	}
@@ -149,90 +293,84 @@ func TestWaitEndsWithTheServerOrTheContext(t *testing.T) {
 func TestManyClientsAtOnceGetEachItsOwnAnswer(t *testing.T) {
 	testkit.Alone(t)
 	s := claudetest.Start(t, claudetest.Options{})
-	const n = 60
-	var want []string
-	for i := range n {
-		want = append(want, fmt.Sprintf("answer %02d", i))
-	}
-	got := make([]string, n)
+	s.Answer(func(r claudetest.Request) (claudetest.Step, bool) {
+		return claudetest.Step{Text: "decided for " + r.Model}, strings.Contains(r.Prompt(), "decide")
+	})
 	var asking sync.WaitGroup
-	for i := range n {
+	for i := range 60 {
 		asking.Go(func() {
-			list, err := streamed(t.Context(), s, user(claudetest.Script(claudetest.Step{Text: want[i], Chunk: 3})))
-			if err != nil {
-				t.Error(err)
-				return
+			text := map[bool]string{true: "decide", false: fmt.Sprintf("answer %02d", i)}[i%3 == 0]
+			want := strings.Replace(text, "decide", "decided for claude-test-1", 1)
+			a, err := answered(soon(t), s, ask(true, claudetest.Step{Text: text}))
+			if m, unread := assembled(a); err != nil || unread != nil || m["content"].([]any)[0].(object)["text"] != want {
+				t.Errorf("%s is answered with %v, %v", text, m, err)
 			}
-			m, err := assemble(list)
-			if err != nil {
-				t.Error(err)
-				return
-			}
-			got[i] = m["content"].([]any)[0].(object)["text"].(string)
 		})
 	}
-	if err := s.Wait(soon(t), func(all []claudetest.Request) bool {
-		return len(all) == n && !slices.ContainsFunc(all, func(r claudetest.Request) bool { return !r.Ended })
-	}); err != nil {
-		t.Fatal(err)
-	}
 	asking.Wait()
-	if d := cmp.Diff(want, got); d != "" {
-		t.Errorf("the answers (-asked +got):\n%s", d)
+	if all := claudetest.ForModel(s.Requests()); len(all) != 60 {
+		t.Errorf("%d requests are recorded", len(all))
 	}
 }
 
-func TestATestMayDecideBeforeTheScript(t *testing.T) {
-	testkit.Alone(t)
-	s := claudetest.Start(t, claudetest.Options{})
-	s.Answer(func(r claudetest.Request) (claudetest.Step, bool) {
-		return claudetest.Step{Text: "decided for " + r.Model}, r.Prompt() == "decide"
-	})
-	script := user(claudetest.Script(claudetest.Step{Text: "from the script"}))
-	for _, c := range []struct {
-		prompt object
-		want   string
-	}{
-		{user("decide"), "decided for claude-test-1"},
-		{script, "from the script"},
+// verdict is the test of RequireCLI; it records how it was ended.
+type verdict struct {
+	testing.TB
+	ended string
+}
+
+func (v *verdict) Helper()                           {}
+func (v *verdict) Skipf(format string, args ...any)  { v.end("skipped: "+format, args...) }
+func (v *verdict) Fatalf(format string, args ...any) { v.end("failed: "+format, args...) }
+
+func (v *verdict) end(format string, args ...any) {
+	v.ended = fmt.Sprintf(format, args...)
+	panic(v)
+}
+
+func TestAMissingCommandSkipsUnlessItIsRequired(t *testing.T) {
+	empty, full := t.TempDir(), t.TempDir()
+	claude := testkit.Program(t, filepath.Join(full, "claude"), "#!/bin/sh\n")
+	for _, c := range []struct{ name, path, test, require, want string }{
+		{"missing", empty, "", "", "skipped: needs the claude command: set OLLIM_TEST_CLAUDE"},
+		{"missing and required", empty, "", "1", "failed: needs"},
+		{"on PATH", full, "", "1", claude},
+		{"named", empty, claude, "", claude},
+		{"named wrongly", full, filepath.Join(empty, "nothing"), "", "failed: OLLIM_TEST_CLAUDE is not a command"},
+		{"named, but a folder", full, empty, "", "failed: OLLIM_TEST_CLAUDE is not a command"},
 	} {
-		if got := text(t, s, c.prompt); got != c.want {
-			t.Errorf("the answer is %q, want %q", got, c.want)
+		t.Setenv("PATH", c.path)
+		t.Setenv("OLLIM_TEST_CLAUDE", c.test)
+		t.Setenv("OLLIM_TEST_MACHINE", c.require)
+		v := &verdict{TB: t}
+		func() {
+			defer func() { _ = recover() }()
+			v.ended = claudetest.RequireCLI(v)
+		}()
+		if !strings.HasPrefix(v.ended, c.want) {
+			t.Errorf("%s: %s, want %s", c.name, v.ended, c.want)
 		}
-	}
-	s.Answer(nil)
-	if got := text(t, s, user("decide")); got != "I heard: decide" {
-		t.Errorf("without anything to answer: %q", got)
 	}
 }
 
-// TestAHistoryThatTheRealAPIRefusesIsRefused covers the mistakes that a fork or a resumed session
-// can make.
-func TestAHistoryThatTheRealAPIRefusesIsRefused(t *testing.T) {
+func TestTheCommandGetsNothingOfThisMachine(t *testing.T) {
 	testkit.Alone(t)
-	call := assistant([]object{{"type": "tool_use", "id": "t1", "name": "Bash", "input": object{}}})
-	result := func(id string) object {
-		return user([]object{{"type": "tool_result", "tool_use_id": id, "content": "ok"}})
-	}
-	for _, c := range []struct {
-		name    string
-		history []object
-		want    string // a part of the refusal; empty if it is accepted
-	}{
-		{"a tool loop", []object{user("go"), call, result("t1")}, ""},
-		{"a reminder inside a tool loop", []object{user("go"), call, {"role": "system", "content": "r"}, result("t1")}, ""},
-		{"no messages", nil, "at least one message"},
-		{"a strange role", []object{{"role": "robot", "content": "x"}}, "robot"},
-		{"an empty text", []object{user([]object{{"type": "text", "text": ""}})}, "non-empty"},
-		{"a call without a result", []object{user("go"), call, user("never mind")}, "without tool_result blocks: [t1]"},
-		{"a call at the end", []object{user("go"), call}, "without tool_result blocks: [t1]"},
-		{"an answer after a call", []object{user("go"), call, assistant("x"), result("t1")}, "without tool_result blocks: [t1]"},
-		{"a result without a call", []object{user("go"), result("t2")}, "unexpected tool_use_id t2"},
-	} {
-		status, _ := whole(t, claudetest.Start(t, claudetest.Options{}), c.history...)
-		got := text(t, claudetest.Start(t, claudetest.Options{}), c.history...)
-		if c.want == "" && status != 200 || c.want != "" && (status != 400 || !strings.Contains(got, c.want)) {
-			t.Errorf("%s: status %d, %q", c.name, status, got)
+	t.Setenv("ANTHROPIC_AUTH_TOKEN", "from outside")
+	t.Setenv("CLAUDE_CONFIG_DIR", "/from/outside")
+	s := claudetest.Start(t, claudetest.Options{Key: "the-key"})
+	env := claudetest.CLIEnv(t, s)
+	root := filepath.Dir(strings.TrimPrefix(env[1], "HOME="))
+	for _, folder := range []string{"home", "config", "tmp"} {
+		if list, err := os.ReadDir(filepath.Join(root, folder)); err != nil || len(list) > 0 {
+			t.Errorf("%s is no new folder: %v, %d entries", folder, err, len(list))
 		}
+	}
+	want := []string{
+		"PATH=/usr/bin:/bin", "HOME=" + root + "/home", "CLAUDE_CONFIG_DIR=" + root + "/config", "TMPDIR=" + root + "/tmp",
+		"ANTHROPIC_BASE_URL=" + s.URL(), "ANTHROPIC_API_KEY=the-key", "CLAUDE_CODE_MAX_RETRIES=3", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1",
+		"DISABLE_AUTOUPDATER=1", "ENABLE_TOOL_SEARCH=false",
+	}
+	if d := cmp.Diff(want, env); d != "" || slices.Equal(env, claudetest.CLIEnv(t, s)) {
+		t.Errorf("the environment, new for each command (-want +got):\n%s", d)
 	}
 }
