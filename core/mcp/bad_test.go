@@ -1,9 +1,12 @@
 package mcp
 
 import (
+	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -12,6 +15,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -59,6 +64,43 @@ func TestAnUnknownContentOverHTTPIsNamed(t *testing.T) {
 		_ = resp.Body.Close()
 		server.Close()
 	}
+}
+
+// A server closes a connection that has been idle, and the call that arrived just then was lost: "connection reset".
+func TestAConnectionThatItsServerMayBeClosingGetsNoCall(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		client, dialed := httpClient(Server{URL: "http://server.test/mcp"}), 0
+		transport := client.Transport.(*limited).next.(*http.Transport)
+		defer transport.CloseIdleConnections()
+		transport.DialContext = func(context.Context, string, string) (net.Conn, error) {
+			dialed++
+			ours, theirs := net.Pipe()
+			go func() {
+				for in := bufio.NewReader(theirs); ; {
+					r, err := http.ReadRequest(in)
+					if err != nil {
+						return
+					}
+					_, _ = io.Copy(io.Discard, r.Body)
+					_, _ = io.WriteString(theirs, "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}")
+				}
+			}()
+			return ours, nil
+		}
+		for _, c := range []struct {
+			after  time.Duration
+			dialed int
+		}{{0, 1}, {2 * time.Second, 1}, {4 * time.Second, 2}} {
+			time.Sleep(c.after)
+			resp, err := client.Post("http://server.test/mcp", "application/json", strings.NewReader("{}"))
+			testkit.Must(t, err)
+			_, err = io.Copy(io.Discard, resp.Body)
+			testkit.Must(t, errors.Join(err, resp.Body.Close()))
+			if dialed != c.dialed {
+				t.Errorf("%s after the last call %d connections were made, want %d", c.after, dialed, c.dialed)
+			}
+		}
+	})
 }
 
 // E6: servers that were there before the first start had no tools until /clear.

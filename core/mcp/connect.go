@@ -182,11 +182,17 @@ func listed(ctx context.Context, c *connection) (list []*sdk.Tool, err error) {
 	return list, nil
 }
 
+// idleFor is how long a connection waits for the next request. Servers in JavaScript and Python close theirs after five seconds, and a
+// call that they get at that moment fails, because it must not be sent twice.
+const idleFor = 3 * time.Second
+
 // httpClient sends a server's headers only to its own address, and limits answers.
 func httpClient(config Server) *http.Client {
-	home, _ := url.Parse(config.URL) // already validated by the parser
+	home, _ := url.Parse(config.URL)                             // already validated by the parser
+	transport := http.DefaultTransport.(*http.Transport).Clone() //nolint:forcetypeassert // it is one
+	transport.IdleConnTimeout = idleFor
 	return &http.Client{
-		Transport: &limited{next: http.DefaultTransport, headers: config.Headers},
+		Transport: &limited{next: transport, headers: config.Headers},
 		CheckRedirect: func(r *http.Request, via []*http.Request) error {
 			if r.URL.Host != home.Host || r.URL.Scheme != home.Scheme || len(via) > 5 {
 				return fmt.Errorf(textRedirect, shown(r.URL.Host))
