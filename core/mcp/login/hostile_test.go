@@ -3,6 +3,7 @@ package login
 import (
 	"bytes"
 	"context"
+	"errors"
 	"io"
 	"net/http"
 	"net/url"
@@ -29,12 +30,9 @@ func begin(t *testing.T, s *logintest.Server, shorter func(*patience)) *attempt 
 		shorter(&a.tokens.wait)
 	}
 	home, err := url.Parse(s.Resource())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if a.Login, err = a.tokens.Login("weather", s.Resource(), home, http.DefaultClient); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
+	a.Login, err = a.tokens.Login("weather", s.Resource(), home, http.DefaultClient)
+	testkit.Must(t, err)
 	ctx, stop := context.WithCancel(t.Context())
 	t.Cleanup(stop)
 	go func() { a.done <- a.Run(ctx) }()
@@ -186,13 +184,9 @@ func TestWhatTheBrowserBringsBackIsChecked(t *testing.T) {
 				}
 			})
 			page, err := a.URL(t.Context())
-			if err != nil {
-				t.Fatal(err)
-			}
+			testkit.Must(t, err)
 			back, err := url.Parse(logintest.Browse(t, page))
-			if err != nil {
-				t.Fatal(err)
-			}
+			testkit.Must(t, err)
 			q := back.Query()
 			if c.edit != nil {
 				c.edit(q)
@@ -212,9 +206,7 @@ func TestAnotherStateChangesNothing(t *testing.T) {
 	testkit.Alone(t)
 	a := begin(t, logintest.New(t, nil), nil)
 	page, err := a.URL(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	testkit.Must(t, err)
 	address := logintest.Browse(t, page)
 	for _, forged := range []string{"", "state=", "state=x&code=injected", "code=injected"} {
 		before, _, _ := strings.Cut(address, "?")
@@ -234,13 +226,113 @@ func TestAnotherStateChangesNothing(t *testing.T) {
 }
 
 // 31: the browser never returns.
-func TestALoginThatNobodyEndsIsOver(t *testing.T) {
+func TestALoginThatIsNotEndedIsOver(t *testing.T) {
 	testkit.Alone(t)
 	a := begin(t, logintest.New(t, nil), func(p *patience) { p.discovery, p.user = time.Second, time.Second })
 	if _, err := a.URL(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	a.fails(t, "you did not log in within 1s")
+	if err := a.Wait(t.Context()); err == nil || !strings.Contains(err.Error(), "within 1s") {
+		t.Errorf("it is waited for with %v", err)
+	}
+}
+
+// 31: only one login is under way.
+func TestALoginThatIsReplacedSaysSo(t *testing.T) {
+	testkit.Alone(t)
+	a := begin(t, logintest.New(t, nil), nil)
+	_, err := a.URL(t.Context())
+	testkit.Must(t, err)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := a.Wait(ctx); !errors.Is(err, context.Canceled) {
+		t.Errorf("while it is under way it is waited for with %v", err)
+	}
+	a.Stop()
+	a.fails(t, textReplaced)
+}
+
+func TestATokenIsRenewedUntilItsLoginHasEnded(t *testing.T) {
+	testkit.Alone(t)
+	s := logintest.New(t, nil)
+	a := begin(t, s, nil)
+	page, err := a.URL(t.Context())
+	testkit.Must(t, err)
+	logintest.Visit(t, logintest.Browse(t, page))
+	testkit.Must(t, <-a.done)
+	h := a.tokens.Holder("weather", a.address, a.home)
+	token := func(h *Holder) string {
+		source, err := h.TokenSource(t.Context())
+		testkit.Must(t, err)
+		if source == nil {
+			return "none"
+		}
+		got, err := source.Token()
+		if err != nil {
+			return err.Error()
+		}
+		return got.AccessToken
+	}
+	// refused is what comes of an answer to a request with a token.
+	refused := func(sent string, status int, header string) error {
+		r, err := http.NewRequest(http.MethodPost, a.address, nil)
+		testkit.Must(t, err)
+		if sent != "" {
+			r.Header.Set("Authorization", "Bearer "+sent)
+		}
+		return h.Authorize(t.Context(), r, &http.Response{StatusCode: status, Header: http.Header{"Www-Authenticate": {header}}, Body: io.NopCloser(strings.NewReader("x"))})
+	}
+	first := token(h)
+	if err := refused(first, http.StatusForbidden, ""); err != nil || token(h) != first || h.Asks() {
+		t.Errorf("a refusal of something else ends the token: %v", err)
+	}
+	if other := token(a.tokens.Holder("weather", a.address+"/other", a.home)); other != "none" {
+		t.Errorf("another address gets %s", other)
+	}
+	if err := refused(first, http.StatusUnauthorized, ""); err != nil || token(h) == first || s.Count("POST /token") != 2 {
+		t.Errorf("it is not renewed: %v, %d requests of tokens", err, s.Count("POST /token"))
+	}
+	second := token(h)
+	if err := refused(first, http.StatusUnauthorized, ""); err != nil || token(h) != second || s.Count("POST /token") != 2 {
+		t.Errorf("what another request has renewed is renewed again: %v", err)
+	}
+	at("/token", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusBadGateway) })(s)
+	if err := refused(second, http.StatusUnauthorized, ""); err == nil || !strings.Contains(err.Error(), "could not be renewed") || token(h) != second || h.Asks() {
+		t.Errorf("a server of tokens that is out of order ends the login: %v", err)
+	}
+	s.Override = nil
+	asks := new(AsksError)
+	if err := refused(second, http.StatusForbidden, `Bearer error="insufficient_scope"`); !errors.As(err, &asks) || asks.Server != "weather" || !h.Asks() {
+		t.Errorf("a token that may too little: %v", err)
+	}
+	s.Revoke(true)
+	if err := refused(second, http.StatusUnauthorized, ""); !errors.As(err, &asks) || token(h) != "none" {
+		t.Errorf("a login that has ended: %v, the token is %s", err, token(h))
+	}
+	if err := refused("", http.StatusUnauthorized, ""); !errors.As(err, &asks) {
+		t.Errorf("without a login: %v", err)
+	}
+	if there, err := a.tokens.Forget("weather"); there || err != nil {
+		t.Errorf("it is there to be forgotten, %v", err)
+	}
+	testkit.Must(t, a.tokens.keep("weather", kept{Address: "x", Access: "a"}))
+	if there, err := a.tokens.Forget("weather"); !there || err != nil || a.tokens.Has("weather", "x") {
+		t.Errorf("it is not forgotten: %v", err)
+	}
+}
+
+func TestTheLastAddressOfALoginIsRecognized(t *testing.T) {
+	for address, want := range map[string]bool{
+		" http://127.0.0.1:9/mcp/callback?state=a&code=b\n": true, "http://127.0.0.1:9/mcp/callback?state=a&error=no": true,
+		"http://127.0.0.1:9/mcp/callback?state=a": false, "http://127.0.0.1:9/mcp/callback?code=b": false, "http://127.0.0.1:9/?state=a&code=b": false,
+		"https://example.org/mcp/callback?state=a&code=b": false, "look: http://127.0.0.1:9/mcp/callback?state=a&code=b": false,
+		"http://127.0.0.1:9/mcp/callback?state=a&code=b and more": false,
+	} {
+		if got := Redirected(address); got != want {
+			t.Errorf("%q: %v", address, got)
+		}
+	}
 }
 
 // An unreadable file counts as empty, and the next login sets it aside.
