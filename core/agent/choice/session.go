@@ -100,7 +100,11 @@ func (s *session) change(ctx context.Context, p place) error {
 		return old.Configure(ctx, p.settings(o.Settings))
 	}
 	o.ID = ""
-	if old.ID() == s.e.o.Main() {
+	from := at.place
+	switch {
+	case at.carry != nil: // this engine does not have it yet, so it is still where it was
+		o.Resume, o.Fork, from = at.carry.id, at.carry.fork, at.carry.from
+	case old.ID() == s.e.o.Main():
 		o.Resume, o.Fork = old.ID(), false
 	}
 	next, err := s.e.open(ctx, o, p)
@@ -108,7 +112,7 @@ func (s *session) change(ctx context.Context, p place) error {
 		return err
 	}
 	if next.carry != nil {
-		next.carry.from = at.place
+		next.carry.from = from
 	}
 	s.mu.Lock()
 	s.inner, s.place, s.carry = next.inner, p, next.carry
