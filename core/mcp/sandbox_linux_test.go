@@ -56,7 +56,7 @@ func inBoxes(t *testing.T, play func(t *testing.T, kind string, h *home, user st
 
 // program is the part of a server in its file.
 func program(command string, args ...string) map[string]any {
-	return map[string]any{"command": command, "args": args}
+	return map[string]any{"command": command, "args": append([]string{}, args...)}
 }
 
 // serve runs a host with servers. If one fails, it waits until it says why; the others must answer.
