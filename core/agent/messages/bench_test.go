@@ -2,17 +2,12 @@ package messages
 
 import (
 	"context"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"ollimbot/core/agent"
-	"ollimbot/core/agent/messages/provider"
 	"ollimbot/core/base/testkit"
-	"ollimbot/core/storage/store"
-	"ollimbot/core/storage/store/storetest"
 )
 
 // BenchmarkMessageToRequest measures the time from a message to its first request, which a server
@@ -66,16 +61,5 @@ func BenchmarkOpen(b *testing.B) {
 				testkit.Must(b, s.Close())
 			}
 		})
-	}
-}
-
-// BenchmarkNew measures what the engine adds to startup.
-func BenchmarkNew(b *testing.B) {
-	root := b.TempDir()
-	dir := storetest.At(b, root)
-	testkit.Must(b, os.MkdirAll(filepath.Join(root, store.StateDir), 0o700))
-	for b.Loop() {
-		e := New(Options{Dir: dir, Env: []string{}, Providers: provider.New(provider.Options{Dir: dir, Getenv: func(string) string { return "" }})})
-		e.tidy(time.Now())
 	}
 }

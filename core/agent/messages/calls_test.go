@@ -8,27 +8,8 @@ import (
 	"testing"
 
 	"ollimbot/core/agent"
-	"ollimbot/core/agent/claude/claudetest"
 	"ollimbot/core/agent/messages/provider"
-	"ollimbot/core/base/testkit"
 )
-
-func TestATurnOfTextArrivesInPiecesAndCosts(t *testing.T) {
-	testkit.Alone(t)
-	api := claudetest.Start(t, claudetest.Options{Key: "k"})
-	r := newRigFor(t, api.URL())
-	s := r.open()
-	const text = "Good morning, this is a longer text that streams."
-	got := r.says(s, script(claudetest.Step{Thinking: "hmm", Text: text, In: 1000, Out: 100}), text)
-	u := got.result.Usage
-	if u.InputTokens != 1000 || u.OutputTokens != 100 || u.CostUSD <= 0 || got.result.SessionID != s.ID() || len(find[agent.Text](got)) < 2 {
-		t.Errorf("the result is %+v", got.result)
-	}
-	holds(t, "the second answer", say(s, "and now?").text, "and now?")
-	if q := claudetest.ForModel(api.Requests()); len(q) != 2 || len(q[1].Messages) != 3 || q[1].Messages[1].Blocks[0].Thinking != "hmm" {
-		t.Errorf("the second request holds %+v", q[1].Messages)
-	}
-}
 
 func TestCallsOfOneAnswerAreAnsweredInOneMessage(t *testing.T) {
 	b := newBench(t, calls(saying("Let me see."), note(object{"n": 1}), use("b", "mcp__discord__note", object{"n": 2}), use("c", "Nothing", object{})), done)

@@ -10,6 +10,9 @@ import (
 	"ollimbot/core/base/testkit"
 )
 
+// asksToSum is what a request says to a server that sums up by itself.
+const asksToSum = `{"edits":[{"pause_after_compaction":true,"trigger":{"type":"input_tokens","value":50000},"type":"compact_20260112"}]}`
+
 func TestALongHistoryIsSummedUpBeforeTheNextMessage(t *testing.T) {
 	for _, c := range []struct {
 		name, roles, beta string
@@ -29,7 +32,7 @@ func TestALongHistoryIsSummedUpBeforeTheNextMessage(t *testing.T) {
 				t.Errorf("told %+v, kept %v", told, b.called)
 			}
 			holds(t, "what the agent is asked", b.sent(1).told(2), "USER.md")
-			if beta := b.wire.headers[3].Get("anthropic-beta"); string(b.sent(3).Context) == "" || beta != "compact-2026-01-12" {
+			if beta := b.wire.headers[3].Get("anthropic-beta"); string(b.sent(3).Context) != asksToSum || beta != "compact-2026-01-12" {
 				t.Errorf("the server is asked with %s and the beta %q", b.sent(3).Context, beta)
 			}
 			last := b.sent(4)
