@@ -147,6 +147,8 @@ func (p *player) ask(verb, rest string) {
 		of.Authorize(h)
 		p.out = append(p.out, fmt.Sprint("  ", h))
 		p.note("printed as %v %+v %#v", of.Key, of.Key, of.Key)
+	case "also": // hides keys, too, which may have been read already
+		p.HideFrom(func(key string) { p.keys = append(p.keys, "also "+key) })
 	case "hidden":
 		p.out = append(p.out, "  "+strings.Join(p.keys, " "))
 	case "transcriber":
