@@ -81,6 +81,9 @@ func exchanged(t *testing.T, s *claudetest.Server, method, path, body, header st
 	list, unread := events(bytes.NewReader(answer))
 	if strings.HasPrefix(string(answer), "event: ") {
 		got += names(list) + " "
+		if bad, is := list[len(list)-1].data["error"].(object); is {
+			got += fmt.Sprintf("%v: %v ", bad["type"], bad["message"])
+		}
 		err = errors.Join(err, unread)
 	}
 	m, _ := assembled(answer)
