@@ -88,8 +88,8 @@ func (a *actor) session(n int) *acting {
 	return a.cast[n]
 }
 
-// told returns the messages of all sessions, without timestamps.
-func (a *actor) told() (out []string) {
+// inputs returns the messages of all sessions, without timestamps.
+func (a *actor) inputs() (out []string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for _, h := range a.heard {

@@ -151,15 +151,15 @@ func TestTheLargestFileIsAttachedAndAPictureThatCannotBeShownIsSaved(t *testing.
 	f, err := os.Create(path)
 	testkit.Must(t, err)
 	testkit.Must(t, errors.Join(f.Truncate(maxAttachment), f.Close()))
-	if told, err := s.Attach(path); err != nil || !strings.Contains(told, "largest.bin") {
-		t.Errorf("%q, %v", told, err)
+	if answer, err := s.Attach(path); err != nil || !strings.Contains(answer, "largest.bin") {
+		t.Errorf("%q, %v", answer, err)
 	}
 	pixel := []byte("\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR\x00\x00\x00\x01\x00\x00\x00\x01\x08\x06\x00\x00\x00\x1f\x15\xc4\x89")
-	if told, err := s.inbox.attach("shown.bin", pixel); err != nil || told != "attached shown.bin to your next message" {
-		t.Errorf("%q, %v", told, err)
+	if answer, err := s.inbox.attach("shown.bin", pixel); err != nil || answer != "attached shown.bin to your next message" {
+		t.Errorf("%q, %v", answer, err)
 	}
-	if told, err := s.inbox.attach("torn.png", pixel[:20]); err != nil || !strings.Contains(told, "not shown it: it is an incomplete or damaged image") {
-		t.Errorf("%q, %v", told, err)
+	if answer, err := s.inbox.attach("torn.png", pixel[:20]); err != nil || !strings.Contains(answer, "not shown it: it is an incomplete or damaged image") {
+		t.Errorf("%q, %v", answer, err)
 	}
 	equal(t, "attached", s.Attached(), []string{"largest.bin", "shown.bin", "torn.png"})
 	images, files := s.inbox.attachments.take()

@@ -5,9 +5,8 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
-
-	"github.com/google/go-cmp/cmp"
 
 	"ollimbot/core/agent"
 	"ollimbot/core/base/testkit"
@@ -17,66 +16,6 @@ import (
 	"ollimbot/core/talk/post"
 	"ollimbot/core/talk/transcript"
 )
-
-// The card of an open fork has buttons for its exits, which disappear when the fork ends.
-// Another card says how it ended.
-func TestTheCardsOfAForkShowItsExitsAndItsEnd(t *testing.T) {
-	exits := []post.Button{
-		{Label: "Save Context", Style: "success", Action: "act:fork_save:_"},
-		{Label: "Report", Style: "primary", Action: "act:fork_report:_"},
-		{Label: "Exit Fork", Style: "danger", Action: "act:fork_exit:_"},
-	}
-	open := func(s *stage) error { return s.EnterFork("taxes") }
-	resume := func(s *stage) error { return s.Resume("run-1", "Mail", s.now()) }
-	for name, c := range map[string]struct {
-		enter func(*stage) error
-		press string
-		title string // of the open fork
-		exits []post.Button
-		end   post.Embed
-	}{
-		"saved": {open, "act:fork_save:_", "Topic: taxes", exits, post.Embed{Title: "Fork Ended — saved to main", Description: "It is done.", Color: "green"}},
-		"reported": {open, "act:fork_report:_", "Topic: taxes", exits, post.Embed{
-			Title: "Fork Ended — summary queued", Description: "It is done.", Color: "blue",
-		}},
-		"left": {open, "act:fork_exit:_", "Topic: taxes", exits, post.Embed{Title: "Fork Ended — discarded", Color: "greyple"}},
-		"without a topic": {func(s *stage) error { return s.EnterFork("") }, "act:fork_exit:_", textForkPlain, exits, post.Embed{
-			Title: "Fork Ended — discarded", Color: "greyple",
-		}},
-		"a resumed run": {resume, "act:fork_exit:_", "resumed from Mail — it can be reported, but not saved.", exits[1:], post.Embed{
-			Title: "Fork Ended — discarded", Color: "greyple",
-		}},
-	} {
-		acted(t, func(s *stage, a *actor) {
-			a.next(func() {
-				s.forks.current().requestExit("", "It is done.")
-			}, agent.Text{Delta: "hello"})
-			testkit.Must(t, c.enter(s))
-			s.settle()
-			s.click(c.press)
-			want := []post.Post{
-				{Context: "fork", Kind: post.KindAside, Quiet: true, Embed: &post.Embed{
-					Title: textForkCard, Description: c.title, Color: "purple", Buttons: c.exits,
-				}},
-				{Context: "fork", Kind: post.KindAside, Quiet: true, Embed: &c.end}, // D6: after one's own button
-			}
-			got := s.phone.posts
-			for i := range got {
-				if got[i].Nonce == "" || i > 0 && got[i].Nonce == got[0].Nonce {
-					t.Errorf("%s: card %d has the nonce %q", name, i, got[i].Nonce)
-				}
-				got[i].Nonce = ""
-			}
-			if diff := cmp.Diff(want, got); diff != "" {
-				t.Errorf("%s: the cards are\n%s", name, diff)
-			}
-			closed := map[post.MessageID]post.Post{"9001": {Context: "fork", Embed: &post.Embed{Title: textForkCard, Description: c.title, Color: "greyple"}}}
-			if diff := cmp.Diff(closed, s.phone.edits); diff != "" {
-				t.Errorf("%s: the first card now is\n%s", name, diff)
-			}
-		})
-	}
-}
 
 // A bot without Discord has only the dashboard.
 func TestWithoutAPhoneTheDashboardHasEverything(t *testing.T) {
@@ -229,5 +168,89 @@ func TestTheTopicOfAForkIsOneLineOfAtMost200Characters(t *testing.T) {
 				t.Errorf("the topic is %q, want %q", got, want)
 			}
 		})
+	}
+}
+
+// D1, D6: at night, with a fork that is left alone, only what the user has asked for rings; cards of the fork never do.
+func TestAnIdleForkDoesNotRingAtNight(t *testing.T) {
+	acted(t, func(s *stage, _ *actor) {
+		s.rings = func(k post.Kind, _ string) bool { // nothing here is a question before a call
+			return k != post.KindQuestion && k.Rings(post.Moment{Muted: true})
+		}
+		testkit.Must(t, s.EnterFork(""))
+		synctest.Wait()
+		s.say("hello")
+		pass(3*s.Config().ForkIdleTimeout + 5*time.Minute)
+		if s.Banner() != nil {
+			t.Fatal("the fork is still open")
+		}
+		var silent []bool
+		for _, a := range s.phone.answers {
+			silent = append(silent, a.Silent)
+		}
+		if len(silent) != 4 || silent[0] || silent[1] || !silent[2] || !silent[3] {
+			t.Errorf("silent are %v", silent)
+		}
+		for _, p := range s.phone.posts {
+			if !p.Quiet {
+				t.Errorf("it rings: %+v", p.Embed)
+			}
+		}
+		if len(s.phone.posts) != 2 || len(s.phone.silent) != len(s.phone.notes) {
+			t.Errorf("%d cards; notes %q, silent %q", len(s.phone.posts), s.phone.notes, s.phone.silent)
+		}
+	})
+}
+
+func TestAQuietPostDoesNotRing(t *testing.T) {
+	acted(t, func(s *stage, _ *actor) {
+		for _, quiet := range []bool{true, false} {
+			_, err := s.Post(t.Context(), post.Post{Text: "tea", Quiet: quiet})
+			testkit.Must(t, err)
+			if got := s.phone.posts[len(s.phone.posts)-1].Quiet; got != quiet {
+				t.Errorf("quiet %v, want %v", got, quiet)
+			}
+		}
+	})
+}
+
+// D11: what the bot says by itself is the same in both places, but for the path of a file.
+func TestANoticeNamesNoPathOnThePhone(t *testing.T) {
+	acted(t, func(s *stage, _ *actor) {
+		for said, want := range map[string]string{
+			"log in with /google-auth": "log in with /google-auth",
+
+			"the day is not all there: open /home/ana/days.ics: no such file": "the day is not all there: open days.ics: no such file",
+		} {
+			s.Say(said)
+			if got := s.phone.notes[len(s.phone.notes)-1]; got != want {
+				t.Errorf("the phone has %q, want %q", got, want)
+			}
+			if list := s.transcript.Entries(); list[len(list)-1].Text != said {
+				t.Errorf("the dashboard has %+v", list[len(list)-1])
+			}
+			id, err := s.Post(t.Context(), post.Post{Text: said, Small: true, Kind: post.KindNews})
+			if err != nil || id == "" || s.phone.posts[len(s.phone.posts)-1].Text != want {
+				t.Errorf("posted %+v, %v", s.phone.posts, err)
+			}
+		}
+	})
+}
+
+// D10: "(interrupted)" stood inside the code block that was interrupted.
+func TestABlockThatAnAnswerLeavesOpenIsKnown(t *testing.T) {
+	for text, want := range map[string]string{
+		"":                                "",
+		"plain `code`":                    "",
+		"```go\nx := 1":                   "\n```\n",
+		"```go\nx := 1\n```\nend":         "",
+		"```a``` is inline\nend":          "",
+		"a\n~~~\n```\nb":                  "\n~~~\n",
+		"> ```go\n> x":                    "\n> ```\n",
+		"```\na\n```\n\n```python\nprint": "\n```\n",
+	} {
+		if got := openBlock(text); got != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
 	}
 }

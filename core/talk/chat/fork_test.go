@@ -1,15 +1,23 @@
 package chat
 
 import (
+	"context"
+	"errors"
+	"path/filepath"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
+	"ollimbot/core/agent"
 	"ollimbot/core/base/testkit"
+	"ollimbot/core/brief/prompt"
 	"ollimbot/core/command"
 	"ollimbot/core/safety/policy"
+	"ollimbot/core/storage/store/storetest"
 	"ollimbot/core/talk/post"
 	"ollimbot/core/talk/transcript"
+	"ollimbot/core/work/updates"
 )
 
 // pinged posts a message of a background run whose session the engine knows.
@@ -27,41 +35,6 @@ func (s *stage) pinged(buttons ...post.Button) (id post.MessageID, card *post.Em
 	return id, card
 }
 
-func (s *stage) said(text string) bool {
-	for _, e := range s.o.Records.Transcript.Entries() {
-		if e.Role == transcript.Bot && strings.Contains(e.Text, text) {
-			return true
-		}
-	}
-	return false
-}
-
-func TestQuickRepliesToOnePingAreAllAnsweredInItsRun(t *testing.T) {
-	live(t, func(s *stage) {
-		ping, _ := s.pinged()
-		release := s.occupy() // both arrive before the run is entered
-		for i, words := range []string{"say one", "say two", "say three"} {
-			if i == 2 {
-				release()
-				pass(time.Minute)
-			}
-			s.take(command.Receive{From: "Phone", Key: string(rune('1' + i)), Text: lines(words), ReplyTo: ping})
-		}
-		pass(time.Minute)
-		for _, e := range s.o.Records.Transcript.Entries() {
-			if e.Role == transcript.Notice && (strings.Contains(e.Text, textTurnFailed) || e.Text == textReplyInFork) {
-				t.Errorf("the user is told %q", e.Text)
-			}
-		}
-		if f := s.forks.current(); f == nil || f.session.ID() != "11111111-0000-4000-8000-000000000000" || !s.said("one") || !s.said("two") || !s.said("three") {
-			t.Errorf("the replies were not answered in the run: %+v", s.o.Records.Transcript.Entries())
-		}
-		if left := s.inbox.load().Messages; len(left) != 0 {
-			t.Errorf("still waiting: %+v", left)
-		}
-	})
-}
-
 func TestTwoQuickClicksOnButtonsOfOneRunAreBothAnswered(t *testing.T) {
 	live(t, func(s *stage) {
 		id, card := s.pinged(post.Button{Label: "A", Action: "agent:draft it"}, post.Button{Label: "B", Action: "agent:file it"})
@@ -73,25 +46,8 @@ func TestTwoQuickClicksOnButtonsOfOneRunAreBothAnswered(t *testing.T) {
 		}
 		release()
 		pass(time.Minute)
-		if told := s.ear.told(); len(told) != 2 {
-			t.Errorf("the session was told %q", told)
-		}
-	})
-}
-
-func TestATurnBehindAForkHasMainsMode(t *testing.T) {
-	live(t, func(s *stage) {
-		testkit.Must(t, s.EnterFork(""))
-		pass(time.Minute)
-		testkit.Must(t, s.SetMode(t.Context(), policy.BypassPermissions))
-		s.running.goBehind(true)
-		seen := s.Mode()
-		s.running.goBehind(false)
-		if seen != policy.DontAsk || s.Mode() != policy.BypassPermissions {
-			t.Errorf("behind the fork the mode is %s, in it %s", seen, s.Mode())
-		}
-		if got := s.Settings(false).Mode; got != policy.DontAsk.Engine() {
-			t.Errorf("main is opened with %s", got)
+		if inputs := s.ear.inputs(); len(inputs) != 2 {
+			t.Errorf("the session hears %q", inputs)
 		}
 	})
 }
@@ -109,4 +65,183 @@ func TestAForkIsRecordedWithTheFirstIDThatTheEngineReports(t *testing.T) {
 	if f.sessionID() != "run-1" {
 		t.Errorf("it is %q", f.sessionID())
 	}
+}
+
+// notices returns the notices of the conversation that contain a text.
+func (s *stage) notices(text string) (list []string) {
+	for _, e := range s.o.Records.Transcript.Entries() {
+		if e.Role == transcript.Notice && strings.Contains(e.Text, text) {
+			list = append(list, e.Text)
+		}
+	}
+	return list
+}
+
+// L5: also where a kill came before the engine had named the fork, or right after its save.
+func TestAForkWithoutAnAnswerIsSaidToHaveEndedToo(t *testing.T) {
+	for content, want := range map[string]string{
+		`{"session":"","title":"taxes"}`:                "the fork \"taxes\" ended with the program",
+		`{"session":"","since":"2026-01-01T00:00:00Z"}`: "the fork ended with the program",
+		`{"session":"main-1","title":"taxes"}`:          "", // it was saved
+		`{"session":"; rm","title":"taxes"}`:            "",
+	} {
+		root := filepath.Join(t.TempDir(), "data")
+		synctest.Test(t, func(t *testing.T) {
+			s := stageAt(t, root, &actor{})
+			testkit.Must(t, s.o.Records.Sessions.SaveMain(s.now(), "main-1"))
+			storetest.Put(t, s.dir, "state/open_fork.json", content)
+			s.run(func(s *stage) {
+				got := s.notices("ended with the program")
+				if (len(got) == 0) != (want == "") || want != "" && (!strings.HasPrefix(got[0], want) || strings.Contains(got[0], "history")) {
+					t.Errorf("%s: %q", content, got)
+				}
+				if s.has("state/open_fork.json") {
+					t.Errorf("%s: it will be said again", content)
+				}
+			})
+		})
+	}
+}
+
+// L5: a fork of which nothing could be recorded is open all the same.
+func TestAForkThatCannotBeRecordedIsOpen(t *testing.T) {
+	acted(t, func(s *stage, _ *actor) {
+		s.troubles = []string{"the open fork was not recorded"}
+		storetest.Put(t, s.dir, "state/open_fork.json/in-the-way", "")
+		testkit.Must(t, s.EnterFork("taxes"))
+		synctest.Wait()
+		if s.Banner() == nil {
+			t.Error("no fork")
+		}
+		testkit.Must(t, s.ExitFork(command.ExitDiscard))
+		synctest.Wait()
+	})
+}
+
+func TestAForkThatCannotBeLoggedIsReported(t *testing.T) {
+	acted(t, func(s *stage, _ *actor) {
+		s.troubles = []string{"the open fork was not recorded"}
+		mend := s.jam("sessions")
+		testkit.Must(t, s.EnterFork("taxes"))
+		synctest.Wait()
+		if !s.noted(textTurnFailed + ": save the session id: ") {
+			t.Errorf("notes %q", s.phone.notes)
+		}
+		mend()
+	})
+}
+
+// A crash after the engine has accepted a message and before its updates are removed.
+func TestADeliveryCutShortIsSettledByTheEnginesMemory(t *testing.T) {
+	for _, taken := range []bool{true, false} {
+		root := filepath.Join(t.TempDir(), "data")
+		s := stageAt(t, root, nil)
+		testkit.Must(t, errors.Join(s.o.Records.Updates.Append(s.now(), "one"), s.o.Records.Updates.Append(s.now(), "two")))
+		const id = "5f4dcc3b-0000-4000-8000-000000000000"
+		_, err := s.o.Records.Updates.Claim(func([]updates.Update) updates.Delivery { return updates.NewDelivery(id, "the message", nil) })
+		testkit.Must(t, err)
+		if taken {
+			main, err := s.ear.Engine.Open(t.Context(), agent.SessionOptions{ID: id})
+			testkit.Must(t, err)
+			for _, err := range main.Send(t.Context(), agent.Message{Text: "the message"}) {
+				testkit.Must(t, err)
+			}
+		}
+		next := stageAt(t, root, nil)
+		next.delivery.recover(t.Context())
+		if n := len(next.o.Records.Updates.Peek()); taken && n != 0 || !taken && n != 2 {
+			t.Errorf("taken %v: %d updates pending", taken, n)
+		}
+		if next.has("state/delivery.json") {
+			t.Error("the delivery is still open")
+		}
+	}
+}
+
+func TestTheAgentsCommandsKnowTheirSession(t *testing.T) {
+	s := newStage(t, nil)
+	if o := s.main.opener.options(policy.Main, s.reading.ofMain()); o.Command != nil {
+		t.Error("commands are taken although nothing runs them")
+	}
+	var by []policy.Scope
+	s.main.opener.commands = func(_ context.Context, caller *policy.Session, _ []string) agent.CommandResult {
+		by = append(by, caller.Scope())
+		return agent.CommandResult{}
+	}
+	for _, kind := range []policy.Kind{policy.Main, policy.Interactive} {
+		o := s.main.opener.options(kind, &policy.Taint{})
+		if got := o.Command(t.Context(), []string{"reminder", "list"}); got.Exit != 0 {
+			t.Errorf("%s: reminder list gives %+v", kindName(kind), got)
+		}
+		if got := o.Command(t.Context(), []string{"budget", "set", "--capacity", "99"}); got.Exit == 0 {
+			t.Errorf("%s: budget set gives %+v", kindName(kind), got)
+		}
+	}
+	if len(by) != 2 || by[0].Session != "main session" || by[1].Session != "fork" {
+		t.Errorf("who asks: %+v", by)
+	}
+}
+
+// E7: an edit of USER.md reached no conversation that was open.
+func TestAnEditOfTheProfileReachesTheOpenConversationOnce(t *testing.T) {
+	written := func(s *stage) { s.profile = prompt.Profile{Identity: "You are Ollie.", User: "Up at six."} }
+	actedWith(t, &actor{}, written, func(s *stage, a *actor) {
+		last := func() string { return a.heard[len(a.heard)-1] }
+		s.say("hello")
+		if strings.Contains(last(), "[profile]") {
+			t.Errorf("the session knows its own prompt, and hears %q", last())
+		}
+		s.profile.User = "Up at seven.\nLikes plums."
+		s.say("and now?")
+		want := "[profile] USER.md has changed (- is gone, + counts from now on):\n"
+		if !strings.HasSuffix(last(), "-Up at six.\n+Up at seven.\n+Likes plums.") || !strings.Contains(last(), "and now?\n\n"+want) {
+			t.Errorf("heard %q", last())
+		}
+		s.say("again")
+		if strings.Contains(last(), "[profile]") {
+			t.Errorf("it hears it again: %q", last())
+		}
+		a.next(agent.Compacting{Done: true}, agent.Text{Delta: "fine"}, agent.Result{SessionID: "m"})
+		s.say("long story")
+		s.say("after the summary")
+		if !strings.Contains(last(), "+Likes plums.") {
+			t.Errorf("after a compaction the old prompt counts: %q", last())
+		}
+		a.next(agent.Compacting{Done: true}, agent.Result{SessionID: "m"})
+		_, _, _, err := s.Command(s.t.Context(), agent.Message{Text: "/compact"})
+		testkit.Must(t, err)
+		s.say("after the command")
+		if !strings.Contains(last(), "+Likes plums.") {
+			t.Errorf("after a compaction by command the old prompt counts: %q", last())
+		}
+		s.profile.Identity = ""
+		a.next(errors.New("the process has ended"))
+		s.say("lost")
+		s.say("once more") // in a session that was opened again, with the new prompt
+		if strings.Contains(last(), "[profile]") {
+			t.Errorf("heard %q", last())
+		}
+	})
+}
+
+func TestAForkLearnsOfAnEditToo(t *testing.T) {
+	acted(t, func(s *stage, a *actor) {
+		s.say("hello")
+		if err := s.EnterFork(""); err != nil {
+			t.Fatal(err)
+		}
+		s.settle()
+		s.profile.User = strings.Repeat("A long life. ", 1_000)
+		learns := func(words string, want bool) {
+			s.say(words)
+			if last := a.heard[len(a.heard)-1]; strings.HasSuffix(last, "[profile] USER.md has changed: read it before you answer.") != want {
+				t.Errorf("heard %q", last)
+			}
+		}
+		learns("in the fork", true)
+		a.next(agent.Compacting{Done: true}, agent.Text{Delta: "fine"}, agent.Result{SessionID: a.session(1).ID()})
+		learns("long story", false)
+		learns("after the summary", true) // it has the old prompt
+		learns("again", false)
+	})
 }

@@ -185,7 +185,7 @@ func TestSettingsAreTheUsersChoiceUntilTheConfigurationChanges(t *testing.T) {
 	})
 }
 
-func TestWhatASessionMayDoIsToldToItsEngine(t *testing.T) {
+func TestAnEngineKnowsWhatItsSessionMayDo(t *testing.T) {
 	a := &actor{}
 	actedWith(t, a, nil, func(s *stage, a *actor) {
 		o := a.opened[0]

@@ -117,7 +117,7 @@ func TestAMessageThatArrivesTwiceIsAnsweredOnce(t *testing.T) {
 		synctest.Wait()
 		s.hear("10", "key 10")
 		synctest.Wait()
-		equal(t, "told", a.told(), []string{"key 9", "key 10", "without a key"})
+		equal(t, "the model hears", a.inputs(), []string{"key 9", "key 10", "without a key"})
 		if s.LastReceived("Phone") != "10" || s.LastReceived("Watch") != "" {
 			t.Errorf("last received %q", s.LastReceived("Phone"))
 		}
@@ -142,8 +142,8 @@ func TestWhatIsNoMessageIsRefused(t *testing.T) {
 		synctest.Wait()
 		s.take(command.Receive{From: "Phone", Key: "1"}) // such as a sticker
 		synctest.Wait()
-		if len(a.told()) != 2 || a.told()[0] != long {
-			t.Errorf("%d turns", len(a.told()))
+		if len(a.inputs()) != 2 || a.inputs()[0] != long {
+			t.Errorf("%d turns", len(a.inputs()))
 		}
 	})
 }
@@ -163,7 +163,7 @@ func TestAMessageOfTheDashboardIsShownOnThePhoneWithItsFiles(t *testing.T) {
 		testkit.Must(t, <-done)
 		synctest.Wait()
 		want := "look at these\n[attached file: downloads/notes.txt]"
-		equal(t, "told", a.told(), []string{want})
+		equal(t, "the model hears", a.inputs(), []string{want})
 		equal(t, "in the chat", s.entries(transcript.User), []string{want + "\n[2 images]"})
 		if !s.noted("look at these") || len(s.Attached()) != 0 {
 			t.Errorf("notes %q, attached %q", s.phone.notes, s.Attached())
@@ -201,7 +201,7 @@ func TestAFullQueueGivesTheMessageBack(t *testing.T) {
 		release()
 		synctest.Wait()
 		s.say("now")
-		if n := len(a.told()); n != maxJobs+1 || a.told()[n-1] != "now" {
+		if n := len(a.inputs()); n != maxJobs+1 || a.inputs()[n-1] != "now" {
 			t.Errorf("%d turns", n)
 		}
 	})
@@ -211,38 +211,15 @@ func TestAReplyToAMessageTheChatHasForgottenQuotesWhatItsSurfaceKnows(t *testing
 	acted(t, func(s *stage, a *actor) {
 		s.take(command.Receive{From: "Phone", Key: "1", Text: "yes please", ReplyTo: "123", Quoted: "Shall I?"})
 		synctest.Wait()
-		if told := a.told(); len(told) != 1 || !strings.Contains(told[0], "Shall I?") {
-			t.Errorf("told %q", told)
+		if inputs := a.inputs(); len(inputs) != 1 || !strings.Contains(inputs[0], "Shall I?") {
+			t.Errorf("the model hears %q", inputs)
 		}
 		id, err := s.Post(s.t.Context(), post.Post{Text: "Mail from Ada", Embed: &post.Embed{Title: "Today", Description: "dentist"}})
 		testkit.Must(t, err)
 		s.take(command.Receive{From: "Phone", Key: "2", Text: "when?", ReplyTo: id, Quoted: "unused"})
 		synctest.Wait()
-		if told := a.told()[1]; !strings.Contains(told, "> Mail from Ada") || !strings.Contains(told, "dentist") || strings.Contains(told, "unused") {
-			t.Errorf("told %q", told)
-		}
-	})
-}
-
-func TestRepliesToDifferentRunsThatWaitAreAnsweredWhereTheFirstLeads(t *testing.T) {
-	acted(t, func(s *stage, a *actor) {
-		testkit.Must(t, s.o.Records.Runs.Record(s.now(), []post.MessageID{"1"}, "run-1", ""))
-		testkit.Must(t, s.o.Records.Runs.Record(s.now(), []post.MessageID{"2"}, "run-2", ""))
-		release := s.occupy()
-		s.hear("10", "before")
-		s.take(command.Receive{From: "Phone", Key: "11", Text: "to one", ReplyTo: "1"})
-		s.take(command.Receive{From: "Phone", Key: "12", Text: "to two", ReplyTo: "2", Quoted: "two said"})
-		if n := len(s.inbox.load().Messages); n != 3 {
-			t.Errorf("%d messages are on disk", n)
-		}
-		release()
-		synctest.Wait()
-		told := a.told()
-		if len(told) != 3 || told[0] != "before" || !strings.Contains(told[1], "to one") || !strings.Contains(told[2], "two said") || !s.noted(textReplyInFork) {
-			t.Errorf("told %q, notes %q", told, s.phone.notes)
-		}
-		if len(a.opened) != 2 || len(s.inbox.load().Messages) != 0 {
-			t.Errorf("opened %d sessions, %d messages wait", len(a.opened), len(s.inbox.load().Messages))
+		if inputs := a.inputs()[1]; !strings.Contains(inputs, "> Mail from Ada") || !strings.Contains(inputs, "dentist") || strings.Contains(inputs, "unused") {
+			t.Errorf("the model hears %q", inputs)
 		}
 	})
 }
@@ -293,8 +270,8 @@ func TestPostsGetButtonsThatLastAndFilesAreWrittenDown(t *testing.T) {
 			t.Errorf("a run without a name is recorded as %+v", list)
 		}
 		s.click(buttons[0].Action)
-		if told := a.told(); len(told) != 1 || !strings.Contains(told[0], "draft it") {
-			t.Errorf("told %q", told)
+		if inputs := a.inputs(); len(inputs) != 1 || !strings.Contains(inputs[0], "draft it") {
+			t.Errorf("the model hears %q", inputs)
 		}
 		if done := s.click(buttons[1].Action); done != "dismissed" || !slices.Equal(s.phone.deleted, []post.MessageID{"9001"}) {
 			t.Errorf("%q, deleted %q", done, s.phone.deleted)
@@ -339,8 +316,8 @@ func TestAButtonOfARunIsAnsweredThereUnlessAnotherForkIsOpen(t *testing.T) {
 		if b := s.Banner(); b == nil || !b.Resumed || a.opened[2].Resume != "11111111-0000-4000-8000-000000000000" {
 			t.Errorf("%+v", b)
 		}
-		if told := a.told(); !strings.Contains(told[1], "draft it") || !strings.Contains(told[1], s.o.UserName) {
-			t.Errorf("told %q", told)
+		if inputs := a.inputs(); !strings.Contains(inputs[1], "draft it") || !strings.Contains(inputs[1], s.o.UserName) {
+			t.Errorf("the model hears %q", inputs)
 		}
 	})
 }
@@ -382,12 +359,12 @@ func TestAnAddressThatEndsALoginIsNoMessage(t *testing.T) {
 	acted(t, func(s *stage, a *actor) {
 		s.google = login{}
 		s.say("http://localhost/?code=4")
-		if len(a.told()) != 0 || len(s.entries(transcript.User)) != 0 || s.LastReceived("Phone") == "" {
-			t.Errorf("told %q, the chat shows %q", a.told(), s.entries(transcript.User))
+		if len(a.inputs()) != 0 || len(s.entries(transcript.User)) != 0 || s.LastReceived("Phone") == "" {
+			t.Errorf("inputs %q, the chat shows %q", a.inputs(), s.entries(transcript.User))
 		}
 		s.take(command.Receive{From: "Phone", Key: "2000", Text: "http://localhost/?code=4", Files: []command.File{{Name: "a.txt"}}})
 		s.settle()
-		equal(t, "with a file", a.told(), []string{"http://localhost/?code=4\n[attached file: downloads/a.txt]"})
+		equal(t, "with a file", a.inputs(), []string{"http://localhost/?code=4\n[attached file: downloads/a.txt]"})
 		mend := s.jam(unansweredLock)
 		if _, err := s.Receive(s.t.Context(), command.Receive{From: "Phone", Key: "3000", Text: "http://localhost/?code=5"}); err == nil {
 			t.Error("it is received, and would arrive again")
@@ -401,50 +378,13 @@ type login struct{ offline }
 
 func (login) Redirected(_ context.Context, text string) bool { return strings.HasPrefix(text, "http") }
 
-func TestDeliverUpdatesIsOneTurn(t *testing.T) {
-	acted(t, func(s *stage, a *actor) {
-		if n, done, err := s.DeliverUpdates(); n != 0 || done != nil || err != nil {
-			t.Errorf("nothing pending: %d, %v, %v", n, done, err)
-		}
-		testkit.Must(t, errors.Join(s.o.Records.Updates.Append(s.now(), "The kettle is hot."), s.o.Records.Updates.Append(s.now(), "It rains.")))
-		release := s.occupy()
-		n, done, err := s.DeliverUpdates()
-		_, again, _ := s.DeliverUpdates()
-		if n != 2 || err != nil {
-			t.Errorf("%d, %v", n, err)
-		}
-		release()
-		testkit.Must(t, <-done)
-		testkit.Must(t, <-again)
-		told := a.told()
-		if len(told) != 1 || !strings.Contains(strings.Join(a.heard, ""), "The kettle is hot.") || len(s.o.Records.Updates.Peek()) != 0 {
-			t.Errorf("told %q", a.heard)
-		}
-		// D12: a status goes when the answer comes; a line stayed for ever
-		if want := catchingUp(2); len(s.phone.notes) > 0 || s.phone.aside[0] != "status "+want || !slices.Contains(s.entries(transcript.Notice), want) {
-			t.Errorf("notes %q, beside the answer %q, in the chat %q", s.phone.notes, s.phone.aside, s.entries(transcript.Notice))
-		}
-		testkit.Must(t, s.o.Records.Updates.Append(s.now(), "It stopped."))
-		release = s.occupy()
-		_, done, err = s.DeliverUpdates()
-		testkit.Must(t, err)
-		testkit.Must(t, s.forks.enter(s.t.Context(), forkRequest{}))
-		release()
-		testkit.Must(t, <-done)
-		synctest.Wait()
-		if !s.noted(textDeliverInFork) || len(s.o.Records.Updates.Peek()) != 1 {
-			t.Errorf("notes %q", s.phone.notes)
-		}
-	})
-}
-
 func TestUpdatesOfATurnThatFailedBeforeItArrivedStayPending(t *testing.T) {
 	for _, tt := range []struct {
 		name    string
 		has     bool
 		err     error
 		pending int
-	}{{"arrived", true, nil, 0}, {"did not arrive", false, nil, 1}, {"nobody knows", false, errors.New("no history"), 1}} {
+	}{{"arrived", true, nil, 0}, {"did not arrive", false, nil, 1}, {"it is not known", false, errors.New("no history"), 1}} {
 		acted(t, func(s *stage, a *actor) {
 			a.has, a.hasErr = tt.has, tt.err
 			if tt.err != nil {
@@ -458,13 +398,13 @@ func TestUpdatesOfATurnThatFailedBeforeItArrivedStayPending(t *testing.T) {
 			}
 			s.say("again")
 			if n := strings.Count(strings.Join(a.heard, ""), "The kettle is hot."); n != 1+tt.pending {
-				t.Errorf("%s: told %d times", tt.name, n)
+				t.Errorf("%s: delivered %d times", tt.name, n)
 			}
 		})
 	}
 }
 
-func TestTheStandingOfARunIsRemembered(t *testing.T) {
+func TestTheStateOfARunIsRemembered(t *testing.T) {
 	s := newStage(t, nil)
 	testkit.Must(t, s.o.Records.Runs.Record(s.now(), []post.MessageID{"1"}, "run-1", ""))
 	from, standing := s.o.Records.Runs.Lookup(s.now(), "1")

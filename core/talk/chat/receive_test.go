@@ -3,7 +3,6 @@ package chat
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"image"
 	"image/png"
@@ -17,7 +16,6 @@ import (
 	"ollimbot/core/base/testkit"
 	"ollimbot/core/command"
 	"ollimbot/core/safety/policy"
-	"ollimbot/core/storage/store"
 	"ollimbot/core/talk/transcript"
 )
 
@@ -35,7 +33,7 @@ func TestABacklogIsOneTurnWithAllMessagesInOrder(t *testing.T) {
 			testkit.Must(t, <-d)
 		}
 		synctest.Wait()
-		if got := s.ear.told(); !slices.Equal(got, []string{strings.Join(want, "\n\n")}) {
+		if got := s.ear.inputs(); !slices.Equal(got, []string{strings.Join(want, "\n\n")}) {
 			t.Errorf("%d turns: %.300q", len(got), got)
 		}
 		if n := len(s.inbox.load().Messages); n != 0 {
@@ -51,7 +49,7 @@ func TestABacklogOfAThousandMessagesTellsTheNewestAndNamesAFile(t *testing.T) {
 			s.take(command.Receive{From: "Phone", Key: fmt.Sprint(1000 + i), Text: fmt.Sprint("message ", i), More: i < 999})
 		}
 		pass(time.Minute)
-		got := s.ear.told()
+		got := s.ear.inputs()
 		if len(got) != 1 || !strings.HasPrefix(got[0], "[900 earlier messages are in downloads/earlier-messages.txt]\n\nmessage 900\n\n") ||
 			!strings.HasSuffix(got[0], "message 999") {
 			t.Fatalf("%d turns: %.300q", len(got), got)
@@ -59,40 +57,6 @@ func TestABacklogOfAThousandMessagesTellsTheNewestAndNamesAFile(t *testing.T) {
 		data, err := s.dir.Read("downloads/earlier-messages.txt")
 		if err != nil || !strings.HasPrefix(string(data), "message 0\n") || !strings.HasSuffix(string(data), "message 899\n") {
 			t.Errorf("the file has %d bytes, %v", len(data), err)
-		}
-	})
-}
-
-func TestMessagesWhileAnotherWaitsJoinItsTurn(t *testing.T) {
-	live(t, func(s *stage) {
-		release := s.occupy() // another job has the conversation
-		for i := range 3 {
-			s.hear(fmt.Sprint(100+i), fmt.Sprint("part ", i))
-			pass(time.Second)
-		}
-		release()
-		pass(time.Minute)
-		if got := s.ear.told(); !slices.Equal(got, []string{"part 0\n\npart 1\n\npart 2"}) {
-			t.Errorf("%q", got)
-		}
-	})
-}
-
-func TestWhatTheEndOfTheProgramLeftUnansweredIsOneTurn(t *testing.T) {
-	liveAt(t, func(root string) {
-		dir, err := store.At(root)
-		if err == nil {
-			err = errors.Join(dir.Prepare(), dir.Write(unansweredPath, []byte(`{"messages":[`+
-				`{"id":"a1","at":"2026-01-01T00:00:00Z","text":"one"},{"id":"a2","at":"2026-01-01T00:00:01Z","text":"two"}]}`)))
-		}
-		testkit.Must(t, err)
-	}, func(s *stage) {
-		pass(time.Minute)
-		if got := s.ear.told(); !slices.Equal(got, []string{"one\n\ntwo"}) {
-			t.Errorf("%q", got)
-		}
-		if n := len(s.inbox.load().Messages); n != 0 {
-			t.Errorf("%d messages still wait", n)
 		}
 	})
 }
@@ -105,7 +69,7 @@ func TestMessagesFromBeforeARestartPrecedeNewOnesAndAreAnsweredOnce(t *testing.T
 		s.hear("101", "quick")
 		s.run(func(s *stage) {
 			pass(time.Minute)
-			if got := s.ear.told(); !slices.Equal(got, []string{"from before\n\nquick"}) {
+			if got := s.ear.inputs(); !slices.Equal(got, []string{"from before\n\nquick"}) {
 				t.Errorf("%q", got)
 			}
 		})
@@ -113,66 +77,13 @@ func TestMessagesFromBeforeARestartPrecedeNewOnesAndAreAnsweredOnce(t *testing.T
 		s.hear("102", "alone")
 		s.run(func(s *stage) {
 			pass(time.Minute)
-			if got := s.ear.told(); !slices.Equal(got, []string{"alone"}) {
+			if got := s.ear.inputs(); !slices.Equal(got, []string{"alone"}) {
 				t.Errorf("%q", got)
 			}
 			if n := len(s.inbox.load().Messages); n != 0 {
 				t.Errorf("%d messages still wait", n)
 			}
 		})
-	})
-}
-
-func TestAMessageThatWaitsCanBeChangedAndTakenBack(t *testing.T) {
-	live(t, func(s *stage) {
-		release := s.occupy()
-		s.hear("101", "milc")
-		gone := s.hear("102", "my password")
-		s.reword("101", "milk", false)
-		s.reword("102", "", true)
-		s.reword("999", "nobody has said this", false)
-		testkit.Must(t, <-gone)
-		if w := s.inbox.load().Messages; len(w) != 1 || w[0].Text != "milk" {
-			t.Errorf("on disk waits %+v", w)
-		}
-		release()
-		pass(time.Minute)
-		s.reword("101", "too late", false)
-		pass(time.Minute)
-		if got := s.ear.told(); !slices.Equal(got, []string{"milk"}) {
-			t.Errorf("%q", got)
-		}
-		for _, e := range s.o.Records.Transcript.Entries() {
-			if e.Role == "you" && e.Text != "milk" {
-				t.Errorf("the chat shows %q", e.Text)
-			}
-		}
-	})
-}
-
-func TestAReplyThatIsChangedStillQuotesWhatItAnswers(t *testing.T) {
-	live(t, func(s *stage) {
-		release := s.occupy()
-		s.take(command.Receive{From: "Phone", Key: "101", Text: "milk", ReplyTo: "1", Quoted: "milk or bread?"})
-		s.reword("101", "bread", false)
-		release()
-		pass(time.Minute)
-		if got := s.ear.told(); !slices.Equal(got, []string{"> milk or bread?\n\nbread"}) {
-			t.Errorf("%q", got)
-		}
-	})
-}
-
-func TestTakingBackAllThatWaitsLeavesNoTurn(t *testing.T) {
-	live(t, func(s *stage) {
-		release := s.occupy()
-		s.hear("101", "never mind")
-		s.reword("101", "", true)
-		release()
-		pass(time.Minute)
-		if len(s.ear.told()) != 0 {
-			t.Errorf("%q", s.ear.told())
-		}
 	})
 }
 
@@ -197,8 +108,8 @@ func TestYesAndNoAnswerTheQuestionThatWaitsAndEverythingElseTakesItBack(t *testi
 				if want == policy.Cancelled {
 					turns = 2
 				}
-				if len(s.ear.told()) != turns || s.LastReceived("Phone") != "102" {
-					t.Errorf("%d turns, last heard %s", len(s.ear.told()), s.LastReceived("Phone"))
+				if len(s.ear.inputs()) != turns || s.LastReceived("Phone") != "102" {
+					t.Errorf("%d turns, last heard %s", len(s.ear.inputs()), s.LastReceived("Phone"))
 				}
 			})
 		})
@@ -233,7 +144,7 @@ func TestANewConversationForgetsWhatWasAlwaysAllowed(t *testing.T) {
 func TestAYesWithoutAQuestionIsAMessage(t *testing.T) {
 	acted(t, func(s *stage, a *actor) {
 		s.say("yes")
-		equal(t, "told", a.told(), []string{"yes"})
+		equal(t, "the model hears", a.inputs(), []string{"yes"})
 	})
 }
 
@@ -264,21 +175,21 @@ func TestPicturesAreShownAndWhatCannotBeShownIsSavedWithTheReason(t *testing.T) 
 			{Name: "zip.png", Data: []byte("PK\x03\x04")},
 		}})
 		pass(time.Minute)
-		if len(s.ear.told()) != 1 {
-			t.Fatalf("%q", s.ear.told())
+		if len(s.ear.inputs()) != 1 {
+			t.Fatalf("%q", s.ear.inputs())
 		}
-		for line := range strings.SplitSeq(strings.TrimPrefix(s.ear.told()[0], "look\n"), "\n") {
+		for line := range strings.SplitSeq(strings.TrimPrefix(s.ear.inputs()[0], "look\n"), "\n") {
 			if !strings.HasPrefix(line, "[") || !strings.HasSuffix(line, "]") {
 				t.Errorf("%q is beside the user's words", line)
 			}
 		}
 		for _, want := range []string{"cat.heic was saved, but not shown to you: it is a HEIC picture", "zip.png was saved", "downloads/cat.heic", "downloads/zip.png"} {
-			if !strings.Contains(s.ear.told()[0], want) {
-				t.Errorf("%q is missing in %q", want, s.ear.told()[0])
+			if !strings.Contains(s.ear.inputs()[0], want) {
+				t.Errorf("%q is missing in %q", want, s.ear.inputs()[0])
 			}
 		}
-		if told := s.entries(transcript.User); len(told) != 1 || !strings.HasSuffix(told[0], "[2 images]") {
-			t.Errorf("%d bytes each: %q", large.Len(), told)
+		if shown := s.entries(transcript.User); len(shown) != 1 || !strings.HasSuffix(shown[0], "[2 images]") {
+			t.Errorf("%d bytes each: %q", large.Len(), shown)
 		}
 	})
 }
@@ -319,7 +230,7 @@ func TestABacklogIsWrittenInGroupsAndWhatIsNotWrittenWasNotReceived(t *testing.T
 			t.Error("a message that is too long was taken")
 		}
 		pass(time.Minute)
-		if got := s.ear.told(); len(got) != 1 || !strings.HasSuffix(got[0], "message 2003\n\nmessage 2005") {
+		if got := s.ear.inputs(); len(got) != 1 || !strings.HasSuffix(got[0], "message 2003\n\nmessage 2005") {
 			t.Errorf("%d turns: %q", len(got), got)
 		}
 	})
@@ -344,8 +255,8 @@ func TestABacklogThatCannotBeWrittenWasNotReceived(t *testing.T) {
 			s.take(command.Receive{From: "Phone", Key: fmt.Sprint(10 + i), Text: fmt.Sprint("again ", i), More: more})
 		}
 		pass(time.Minute)
-		if got := s.ear.told(); !slices.Equal(got, []string{"again 0\n\nagain 1"}) {
-			t.Errorf("told %q", got)
+		if got := s.ear.inputs(); !slices.Equal(got, []string{"again 0\n\nagain 1"}) {
+			t.Errorf("the model hears %q", got)
 		}
 	})
 }

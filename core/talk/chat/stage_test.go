@@ -237,16 +237,9 @@ func stageAt(t *testing.T, root string, engine agent.Engine, change ...func(*Opt
 }
 
 // live runs a story inside a bubble with a running conversation.
-func live(t *testing.T, story func(s *stage)) { liveAt(t, func(string) {}, story) }
-
-// liveAt is live in a prepared directory.
-func liveAt(t *testing.T, prepare func(root string), story func(s *stage)) {
+func live(t *testing.T, story func(s *stage)) {
 	t.Helper()
-	root := filepath.Join(t.TempDir(), "data")
-	synctest.Test(t, func(t *testing.T) {
-		prepare(root)
-		stageAt(t, root, nil).run(story)
-	})
+	inBubble(t, func(t *testing.T, root string) { stageAt(t, root, nil).run(story) })
 }
 
 // run runs a story with a running conversation.
@@ -276,7 +269,7 @@ func (s *stage) readLog() {
 	}
 	for line := range strings.Lines(text) {
 		if !slices.ContainsFunc(append(s.troubles, textTurnFailed), func(trouble string) bool { return strings.Contains(line, trouble) }) {
-			s.t.Errorf("the log tells of %s", line)
+			s.t.Errorf("the log has %s", line)
 		}
 	}
 }
@@ -345,8 +338,8 @@ func (e *ear) HasMessage(ctx context.Context, session string, digest [sha256.Siz
 	return e.Engine.(agent.HistoryChecker).HasMessage(ctx, session, digest)
 }
 
-// told returns the user's messages to the model, without timestamps.
-func (e *ear) told() (out []string) {
+// inputs returns the user's messages to the model, without timestamps.
+func (e *ear) inputs() (out []string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	for _, h := range e.heard {
@@ -374,6 +367,7 @@ type phone struct {
 	posts   []post.Post
 	notes   []string
 	silent  []string      // the notes without a sound
+	noted   []string      // the notes with all that is special about them
 	buttons []post.Button // of the notes
 	texts   []*strings.Builder
 	answers []AnswerOptions
@@ -383,6 +377,7 @@ type phone struct {
 	edits   map[post.MessageID]post.Post
 	deleted []post.MessageID
 	aside   []string
+	open    int // answers that have not ended
 	// broken is the error of all posts, frozen that of all edits.
 	broken, frozen error
 }
@@ -424,9 +419,14 @@ func (p *phone) Typing(context.Context) error { return nil }
 func (p *phone) Small(text string, rings bool, buttons ...post.Button) {
 	p.with(func() {
 		p.notes, p.buttons = append(p.notes, text), append(p.buttons, buttons...)
+		whole := text
 		if !rings {
-			p.silent = append(p.silent, text)
+			p.silent, whole = append(p.silent, text), whole+" (silent)"
 		}
+		for _, b := range buttons {
+			whole += " [" + b.Label + "]"
+		}
+		p.noted = append(p.noted, whole)
 	})
 }
 
@@ -434,7 +434,7 @@ func (p *phone) Approval(a policy.Approval) { p.with(func() { p.asked = append(p
 
 func (p *phone) Answer(o AnswerOptions) RemoteAnswer {
 	a := &phoneAnswer{p: p, rang: o.Silent}
-	p.with(func() { p.texts, p.answers = append(p.texts, &a.text), append(p.answers, o) })
+	p.with(func() { p.texts, p.answers, p.open = append(p.texts, &a.text), append(p.answers, o), p.open+1 })
 	return a
 }
 
@@ -470,7 +470,9 @@ func (a *phoneAnswer) Compacting(ev agent.Compacting) { a.note("compacting done=
 
 // End shows the answer as a message with the id "8" and its number.
 func (a *phoneAnswer) End(emptyIsFine bool, shown func([]post.MessageID)) {
-	a.note("end emptyIsFine=%v", emptyIsFine)
+	if a.p.with(func() { a.p.open-- }); emptyIsFine {
+		a.note("it may be empty")
+	}
 	if a.text.Len() == 0 {
 		shown(nil)
 		return
@@ -482,11 +484,6 @@ func (a *phoneAnswer) End(emptyIsFine bool, shown func([]post.MessageID)) {
 
 func (a *phoneAnswer) note(format string, args ...any) {
 	a.p.with(func() { a.p.aside = append(a.p.aside, fmt.Sprintf(format, args...)) })
-}
-
-func (s *stage) reword(key, text string, gone bool) {
-	s.t.Helper()
-	testkit.Must(s.t, s.Reword("Phone", key, text, gone))
 }
 
 // inBubble provides a directory for a story with several runs, or with its own stage.

@@ -28,8 +28,8 @@ import (
 	"ollimbot/core/work/updates"
 )
 
-// Each file of testdata/stories has several stories. A line with ">" is what somebody does; the lines below it are all
-// that this changes for the model, the chat, the phone, the purse and the disk.
+// Each file of testdata/stories has several stories. A line with ">" is what somebody does; the lines below it are all that this
+// changes for the model, the chat, the phone, the purse and the disk. An answer has ended, and may not be empty, unless it is said.
 func TestTheConversationIsAsItsStoriesSay(t *testing.T) {
 	files, err := filepath.Glob("testdata/stories/*.txt")
 	testkit.Must(t, err)
@@ -45,6 +45,7 @@ type teller struct {
 	out   strings.Builder
 	seen  map[string]int    // how much of each list has been written down
 	state map[string]string // everything else
+	news  []string          // what has changed of it
 	known []string          // ids, which are random
 	lift  []func()          // ends what holds the conversation, or breaks the disk
 	done  []<-chan error    // of the messages
@@ -59,10 +60,16 @@ func tell(t *testing.T, story string) string {
 			steps = append(steps, strings.TrimSpace(line))
 		}
 	}
-	n := &teller{}
+	n := &teller{seen: map[string]int{}, state: map[string]string{ // as every story begins
+		"answers that are open": "0", "the main session": `, label ""`, "the fork": "none", "messages that wait": "0", "the top line": "busy false,",
+		"the settings": "{Model: Thinking:off Mode:default}, mode dontAsk",
+	}}
 	synctest.Test(t, func(t *testing.T) {
-		for sessions := 0; len(steps) > 0; sessions += len(n.a.cast) {
-			n.a, n.seen, n.state = &actor{before: sessions, refuse: map[string]error{}}, map[string]int{}, map[string]string{}
+		for sessions, again := 0, true; again; sessions += len(n.a.cast) {
+			again = false
+			n.a = &actor{before: sessions, refuse: map[string]error{}}
+			maps.DeleteFunc(n.seen, func(name string, _ int) bool { return name != "history" && name != "the audit log: " })
+			maps.DeleteFunc(n.state, func(name, _ string) bool { return !onDisk.MatchString(name) })
 			n.stage = stageAt(t, root, nil, func(o *Options) { o.Engine = n.a })
 			n.troubles, n.sent = []string{""}, 100*sessions // the log is written down, too
 			for len(steps) > 0 && strings.HasPrefix(steps[0], "> given ") {
@@ -71,7 +78,12 @@ func tell(t *testing.T, story string) string {
 			}
 			n.run(func(s *stage) {
 				s.settle()
-				n.begin()
+				n.look()
+				if sessions == 0 { // what every first program does is not written down
+					text := strings.Replace(n.out.String(), "opens a session of {Model: Thinking:off Mode:default} from \"\", fork false, named false\n", "", 1)
+					n.out.Reset()
+					n.out.WriteString(text)
+				}
 				for len(steps) > 0 {
 					step := steps[0]
 					steps = steps[1:]
@@ -79,7 +91,7 @@ func tell(t *testing.T, story string) string {
 					if strings.HasPrefix(step, "#") {
 						continue
 					}
-					if step == "> restart" {
+					if again = step == "> restart"; again {
 						return
 					}
 					verb, rest, _ := strings.Cut(strings.TrimPrefix(step, "> "), " ")
@@ -99,15 +111,6 @@ func tell(t *testing.T, story string) string {
 		}
 	})
 	return strings.TrimSpace(n.out.String())
-}
-
-// begin looks at a program that has started. What every first one begins with is not written down.
-func (n *teller) begin() {
-	before := n.out.String()
-	n.look()
-	if before == "" {
-		n.out.Reset()
-	}
 }
 
 // given prepares the directory or the engine before the program starts.
@@ -361,12 +364,13 @@ func (n *teller) play(text string) (out []any) {
 }
 
 var (
+	onDisk = regexp.MustCompile(`^(chat |the main session|the fork|updates|messages that wait|the top line|the settings|answers that are open)`)
 	uuids  = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
 	logged = regexp.MustCompile(`level=\w+ msg=("[^"]*"|\S+)`)
 )
 
-// write writes one line, without what differs between runs.
-func (n *teller) write(format string, args ...any) {
+// plain is a text without what differs between runs.
+func (n *teller) plain(format string, args ...any) string {
 	text := strings.ReplaceAll(strings.TrimSpace(fmt.Sprintf(format, args...)), "\n", " ⏎ ")
 	text = strings.ReplaceAll(text, n.dir.Root(), "DATA")
 	text = uuids.ReplaceAllStringFunc(text, func(id string) string {
@@ -378,76 +382,75 @@ func (n *teller) write(format string, args ...any) {
 	if cut := []rune(text); len(cut) > 1000 {
 		text = string(cut[:1000]) + "…"
 	}
-	fmt.Fprintln(&n.out, text)
+	return text
 }
 
-// list writes what a list has gained.
+func (n *teller) write(format string, args ...any) { fmt.Fprintln(&n.out, n.plain(format, args...)) }
+
+// list writes what a list has gained, in one line.
 func list[T any](n *teller, name string, all []T, words func(T) string) {
+	if gained := gain(n, name, all, words); len(gained) > 0 {
+		fmt.Fprintln(&n.out, name+strings.Join(gained, " | "))
+	}
+}
+
+// gain returns what a list has gained.
+func gain[T any](n *teller, name string, all []T, words func(T) string) (gained []string) {
 	for _, one := range all[min(n.seen[name], len(all)):] {
 		if text := words(one); text != "" {
-			n.write("%s%s", name, text)
+			gained = append(gained, n.plain("%s", text))
 		}
 	}
 	n.seen[name] = len(all)
+	return gained
 }
 
-// is writes a part of the state if it has changed.
-func (n *teller) is(name, format string, args ...any) {
-	text := fmt.Sprintf(format, args...)
-	if n.state[name] != text {
-		n.write("%s: %s", name, text)
-	}
+// changes reports whether a part of the state has changed.
+func (n *teller) changes(name, text string) bool {
+	was := n.state[name]
 	n.state[name] = text
+	return was != text
+}
+
+// is notes a part of the state if it has changed.
+func (n *teller) is(name, format string, args ...any) {
+	if text := n.plain(format, args...); n.changes(name, text) {
+		n.news = append(n.news, name+": "+text)
+	}
 }
 
 // look writes down what has changed.
 func (n *teller) look() {
 	asIs := func(text string) string { return text }
 	s, a := n.stage, n.a
-	list(n, "opens ", a.opened, func(o agent.SessionOptions) string {
-		return fmt.Sprintf("a session of %+v from %q, fork %v, named %v", o.Settings, o.Resume, o.Fork, o.ID != "")
-	})
-	list(n, "the model hears ", a.told(), asIs)
-	list(n, "has it: ", a.hasDone, asIs)
-	for i, e := range s.o.Records.Transcript.Entries() {
-		text := e.Text
-		if e.Embed != nil {
-			text += fmt.Sprintf(" [%s: %s %s]", e.Embed.Title, e.Embed.Description, e.Embed.Footer)
-			for _, b := range e.Embed.Buttons {
-				text += " (" + b.Label + ")"
-			}
-		}
-		if e.Label != "" {
-			text += " ← " + string(e.Label)
-		}
-		n.is(fmt.Sprintf("chat %d", i+1), "%s: %s %s", e.Role, strings.TrimSpace(text), strings.Join(e.Tools, ", "))
+	n.news = nil
+	for _, line := range gain(n, "opens", a.opened, func(o agent.SessionOptions) string {
+		return fmt.Sprintf("opens a session of %+v from %q, fork %v, named %v", o.Settings, o.Resume, o.Fork, o.ID != "")
+	}) {
+		n.write("%s", line)
 	}
-	p := s.phone
-	p.with(func() {
-		list(n, "the phone shows ", p.posts, func(m post.Post) string {
-			if m.Embed == nil {
-				return fmt.Sprintf("%s, quiet %v", m.Text, m.Quiet)
-			}
-			return fmt.Sprintf("%s, quiet %v, from %q, label %q", m.Embed.Title, m.Quiet, m.Context, m.Label)
-		})
-		list(n, "an answer", p.answers, func(o AnswerOptions) string { return map[bool]string{true: " is silent"}[o.Silent] })
-		for i, text := range p.texts {
-			n.is(fmt.Sprintf("on the phone %d", i+1), "%s", text.String())
-		}
-		list(n, "a note: ", p.notes, asIs)
-		list(n, "it was silent: ", p.silent, asIs)
-		list(n, "with a button ", p.buttons, func(b post.Button) string { return b.Label })
-		list(n, "beside the answer ", p.aside, asIs)
-		list(n, "asked ", p.asked, func(a policy.Approval) string { return a.Label + " " + string(a.Verdict) })
-		list(n, "deleted ", p.deleted, func(id post.MessageID) string { return string(id) })
-		for _, id := range slices.Sorted(maps.Keys(p.edits)) {
-			e := p.edits[id].Embed
-			n.is("message "+string(id), "%s, %s, %d buttons", e.Title, e.Description, len(e.Buttons))
-		}
-	})
 	s.purse.mu.Lock()
-	list(n, "paid: ", s.purse.spent, asIs)
+	paid := gain(n, "paid", s.purse.spent, asIs)
 	s.purse.mu.Unlock()
+	heard := gain(n, "heard", a.inputs(), asIs)
+	for i := range heard {
+		if len(paid) == len(heard) {
+			heard[i] += " (" + paid[i] + " pays)"
+		}
+	}
+	var shown []string
+	s.phone.with(func() { shown = n.surfaces(s.phone, &heard) })
+	for _, line := range heard {
+		fmt.Fprintln(&n.out, "the model hears "+line)
+	}
+	if len(paid) > 0 && !strings.Contains(strings.Join(append(shown, heard...), "|"), " pays)") {
+		n.write("paid: %s", strings.Join(paid, ", "))
+	}
+	list(n, "has it: ", a.hasDone, asIs)
+	for _, line := range shown {
+		fmt.Fprintln(&n.out, line)
+	}
+	s.phone.with(func() { n.beside(s.phone) })
 	list(n, "the log has ", logged.FindAllString(s.log.String(), -1), asIs)
 	for i, one := range s.o.Notices.All() {
 		n.is(fmt.Sprintf("notice %d", i+1), "%v %s", one.Level, one.Text)
@@ -477,12 +480,22 @@ func (n *teller) look() {
 	busy, _ := s.Busy()
 	n.is("the top line", "busy %v, %s", busy, s.Status())
 	n.is("the settings", "%+v, mode %s", s.CurrentSettings(), s.Mode())
-	list(n, "the session history: ", slices.Collect(strings.Lines(storetest.Text(n.t, n.dir, "state/session_history.jsonl"))), asIs)
+	n.news = append(n.news, gain(n, "history", slices.Collect(strings.Lines(storetest.Text(n.t, n.dir, "state/session_history.jsonl"))), func(line string) string {
+		var e struct {
+			ID     string `json:"session_id"`
+			Event  string
+			Parent string `json:"parent_session_id"`
+		}
+		testkit.Must(n.t, json.Unmarshal([]byte(line), &e))
+		return fmt.Sprintf("history: %s %s from %q", e.ID, e.Event, e.Parent)
+	})...)
 	audited, _, err := s.o.Records.Audit.Read(1000)
 	testkit.Must(n.t, err)
-	list(n, "the audit log: ", audited, func(e audit.Entry) string {
+	if list(n, "the audit log: ", audited, func(e audit.Entry) string {
 		return fmt.Sprintf("%s %s, %s %s: %s", e.Actor, e.Action, e.From, e.Subject, e.Detail)
-	})
+	}); len(n.news) > 0 {
+		fmt.Fprintln(&n.out, "now "+strings.Join(n.news, "; "))
+	}
 	for i, done := range n.done {
 		select {
 		case err := <-done:
@@ -492,4 +505,90 @@ func (n *teller) look() {
 		default:
 		}
 	}
+}
+
+// surfaces returns what has changed in the chat, and on the phone. What the model hears and the phone shows of an entry is in its line.
+func (n *teller) surfaces(p *phone, heard *[]string) (lines []string) {
+	asIs := func(text string) string { return text }
+	notes := gain(n, "notes", p.noted, asIs)
+	cards := gain(n, "cards", p.posts, func(m post.Post) string {
+		title := m.Text
+		if m.Embed != nil {
+			title = m.Embed.Title
+		}
+		return fmt.Sprintf("%s, quiet %v, from %q, label %q", title, m.Quiet, m.Context, m.Label)
+	})
+	var texts, edits []string
+	for i, text := range p.texts {
+		if n.changes(fmt.Sprint("phone ", i), text.String()) {
+			texts = append(texts, n.plain("%s", text.String()))
+		}
+	}
+	for id, m := range p.edits {
+		if line := fmt.Sprintf("%s, %s, %d buttons", m.Embed.Title, m.Embed.Description, len(m.Embed.Buttons)); n.changes("message "+string(id), line) {
+			edits = append(edits, n.plain("%s", line))
+		}
+	}
+	slices.Sort(edits)
+	// take removes the first line with these words.
+	take := func(from *[]string, words string) (rest string, found bool) {
+		i := slices.IndexFunc(*from, func(line string) bool { return words != "" && strings.HasPrefix(line, words) })
+		if i < 0 {
+			return "", false
+		}
+		rest = strings.TrimPrefix((*from)[i], words)
+		*from = slices.Delete(*from, i, i+1)
+		return rest, true
+	}
+	for i, e := range n.o.Records.Transcript.Entries() {
+		text, title := e.Text, ""
+		if e.Embed != nil {
+			title = n.plain("%s,", e.Embed.Title)
+			text += fmt.Sprintf(" [%s: %s %s %s]", e.Embed.Title, e.Embed.Description, e.Embed.Footer, e.Embed.Color)
+			for _, b := range e.Embed.Buttons {
+				text += fmt.Sprintf(" (%s %s)", b.Label, b.Style)
+			}
+		}
+		if e.Label != "" {
+			text += " ← " + string(e.Label)
+		}
+		line := n.plain("%s: %s %s", e.Role, strings.TrimSpace(text), strings.Join(e.Tools, ", "))
+		if !n.changes(fmt.Sprint("chat ", i+1), line) {
+			continue
+		}
+		for _, on := range []struct {
+			from  *[]string
+			words string
+			says  string
+		}{
+			{&texts, n.plain("%s", e.Text), " — on the phone"},
+			{&notes, n.plain("%s", e.Text), " — a note"},
+			{&cards, title, " — a card"},
+			{&edits, title, " — edited"},
+		} {
+			if rest, found := take(on.from, on.words); found {
+				line += on.says + rest
+			}
+		}
+		lines = append(lines, fmt.Sprintf("chat %d: %s", i+1, line))
+	}
+	for _, left := range []struct {
+		name string
+		list []string
+	}{{"a card: ", cards}, {"edited: ", edits}, {"on the phone: ", texts}, {"a note: ", notes}} {
+		for _, line := range left.list {
+			lines = append(lines, left.name+line)
+		}
+	}
+	return lines
+}
+
+// beside writes down what the phone shows beside messages.
+func (n *teller) beside(p *phone) {
+	asIs := func(text string) string { return text }
+	list(n, "an answer", p.answers, func(o AnswerOptions) string { return map[bool]string{true: " is silent"}[o.Silent] })
+	list(n, "beside the answer: ", p.aside, asIs)
+	list(n, "asked ", p.asked, func(a policy.Approval) string { return a.Label + " " + string(a.Verdict) })
+	list(n, "deleted ", p.deleted, func(id post.MessageID) string { return string(id) })
+	n.is("answers that are open", "%d", p.open)
 }
