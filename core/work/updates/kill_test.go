@@ -51,11 +51,11 @@ func child(root, number string) error {
 	if d, _, found, err := q.Unsettled(); err != nil {
 		return err
 	} else if found {
-		told, err := os.ReadFile(filepath.Join(root, heardFile))
+		heard, err := os.ReadFile(filepath.Join(root, heardFile))
 		if err != nil && !os.IsNotExist(err) {
 			return err
 		}
-		if err := q.Settle(d, strings.Contains(string(told), d.Digest)); err != nil {
+		if err := q.Settle(d, strings.Contains(string(heard), d.Digest)); err != nil {
 			return err
 		}
 	}
@@ -81,7 +81,7 @@ func child(root, number string) error {
 	return <-failed
 }
 
-// deliverAll is a main turn: it claims, tells the session, and settles.
+// deliverAll is a main turn: it claims, speaks to the session, and settles.
 func deliverAll(q *Queue, root string) error {
 	text := ""
 	d, err := q.Claim(func(list []Update) Delivery {
@@ -126,16 +126,16 @@ func TestNothingIsLostOrDeliveredTwiceOverKills(t *testing.T) {
 		testkit.Must(t, err)
 		testkit.Must(t, p.queue.Settle(d, strings.Contains(string(data), d.Digest)))
 	}
-	told := string(data) + strings.Join(messages(p.queue.Peek()), "\n")
+	heard := string(data) + strings.Join(messages(p.queue.Peek()), "\n")
 	counted, delivered := 0, 0
-	for _, m := range regexp.MustCompile(`\((\d+) earlier update`).FindAllStringSubmatch(told, -1) {
+	for _, m := range regexp.MustCompile(`\((\d+) earlier update`).FindAllStringSubmatch(heard, -1) {
 		n, err := strconv.Atoi(m[1])
 		testkit.Must(t, err)
 		counted += n
 	}
 	missing, unsure := 0, 0
 	for name := range begun {
-		switch n := strings.Count(told, name); {
+		switch n := strings.Count(heard, name); {
 		case n > 1:
 			t.Errorf("%s was delivered %d times", name, n)
 		case n == 1:

@@ -118,8 +118,13 @@ func (p *place) plays(t *testing.T, steps string) string {
 			n, err := strconv.Atoi(words[1])
 			testkit.Must(t, err)
 			gone = append(gone, p.discard(t, n))
+			if _, err := p.queue.Discard(gone[len(gone)-1].Update.Key); !errors.Is(err, ErrGone) {
+				t.Errorf("discarded twice: %v", err)
+			}
 		case "undo":
-			testkit.Must(t, p.queue.Restore(gone[len(gone)-1]))
+			for range 2 { // the second has no effect
+				testkit.Must(t, p.queue.Restore(gone[len(gone)-1]))
+			}
 			gone = gone[:len(gone)-1]
 		default:
 			t.Fatalf("no step %q", step)
@@ -144,6 +149,7 @@ func TestEachUpdateIsDeliveredOnceAndNoneIsLost(t *testing.T) {
 		{"even if it is lost", "add 1 to 3, claim, add 4 to 16, lost", "1 2 3 (4) 8 9 10 11 12 13 14 15 16"},
 		{"what is discarded comes to its place again", "add 1 to 3, discard 1, discard 0, undo, undo", "1 2 3"},
 		{"a sentinel to the front", "add 1 to 12, discard 0, undo", "(3) 4 5 6 7 8 9 10 11 12"},
+		{"like the one before is new", "add one two, claim, arrived, add one two, claim, arrived", ""},
 		{"undo drops nothing", "add 1 to 10, discard 4, add new, undo", "1 2 3 4 5 6 7 8 9 10 new"},
 		{"the next update does", "add 1 to 10, discard 4, add new, undo, add next", "(3) 4 5 6 7 8 9 10 new next"},
 		{"what is restored among others is behind the sentinel", "add old, discard 0, add 1 to 11, undo", "(2) old 3 4 5 6 7 8 9 10 11"},
@@ -253,22 +259,6 @@ func TestMessagesAreCleanedAndCut(t *testing.T) {
 	}
 }
 
-func TestTheCapKeepsTheNewestAndCountsTheRest(t *testing.T) {
-	p := newPlace(t, "")
-	p.add(t, numbered(1, 10)...)
-	p.pending(t, numbered(1, 10)...)
-	p.add(t, "update 11")
-	p.pending(t, append([]string{"(2 earlier update(s) omitted — cap reached)"}, numbered(3, 11)...)...)
-	p.add(t, numbered(12, 14)...)
-	p.pending(t, append([]string{"(5 earlier update(s) omitted — cap reached)"}, numbered(6, 14)...)...)
-	if got := p.queue.Peek()[0].Dropped; got != 5 {
-		t.Errorf("the sentinel counts %d, want 5", got)
-	}
-	if !strings.HasPrefix(p.content(t), `[{"ts": "2026-11-23T09:02:00-08:00", "message": "(5 earlier update(s) omitted \u2014 cap reached)", "dropped": 5}, `) {
-		t.Errorf("the file begins %.160s", p.content(t))
-	}
-}
-
 func TestASentinelOfTheOriginalIsCountedOn(t *testing.T) {
 	p := newPlace(t, `[{"ts": "2026-11-23T08:00:00-08:00", "message": "(4 earlier update(s) omitted — cap reached)"}]`)
 	if got := p.queue.Peek()[0].Dropped; got != 4 {
@@ -282,6 +272,9 @@ func TestASentinelOfTheOriginalIsCountedOn(t *testing.T) {
 	}
 	p.add(t, numbered(1, 10)...)
 	p.pending(t, append([]string{"(5 earlier update(s) omitted — cap reached)"}, numbered(2, 10)...)...)
+	if !strings.HasPrefix(p.content(t), `[{"ts": "2026-11-23T09:09:00-08:00", "message": "(5 earlier update(s) omitted \u2014 cap reached)", "dropped": 5}, `) {
+		t.Errorf("the file begins %.160s", p.content(t))
+	}
 }
 
 func (p *place) discard(t testing.TB, i int) *Discarded {
@@ -289,27 +282,6 @@ func (p *place) discard(t testing.TB, i int) *Discarded {
 	gone, err := p.queue.Discard(p.queue.Peek()[i].Key)
 	testkit.Must(t, err)
 	return gone
-}
-
-func TestADiscardedUpdateComesBackToItsPlace(t *testing.T) {
-	p := newPlace(t, "")
-	p.add(t, "one", "two", "three")
-	before := p.queue.Peek()
-	for i := range before {
-		gone := p.discard(t, i)
-		if gone.Update != before[i] {
-			t.Errorf("discarded %+v, want %+v", gone, before[i])
-		}
-		if _, err := p.queue.Discard(before[i].Key); !errors.Is(err, ErrGone) {
-			t.Errorf("discarded twice: %v", err)
-		}
-		for range 2 { // a second call has no effect
-			testkit.Must(t, p.queue.Restore(gone))
-		}
-		if diff := cmp.Diff(before, p.queue.Peek()); diff != "" {
-			t.Errorf("after restoring number %d (-want +got)\n%s", i+1, diff)
-		}
-	}
 }
 
 // Undo restores the file's original bytes: its time format, unknown keys, equal entries,
@@ -348,21 +320,6 @@ func TestUndoPutsBackTheBytesThatWereThere(t *testing.T) {
 	}
 }
 
-func TestARestoreThatFailedCanBeRepeated(t *testing.T) {
-	testkit.Alone(t)
-	if !storetest.Alone(t) {
-		return
-	}
-	p := newPlace(t, "")
-	p.add(t, "one", "two")
-	gone := p.discard(t, 0)
-	if err := storetest.FullDisk(t, func() error { return p.queue.Restore(gone) }); err == nil {
-		t.Error("it could not be written, and says nothing")
-	}
-	testkit.Must(t, p.queue.Restore(gone))
-	p.pending(t, "one", "two")
-}
-
 func TestEqualUpdatesHaveKeysOfTheirOwn(t *testing.T) {
 	p := newPlace(t, "")
 	for range 2 {
@@ -397,24 +354,6 @@ func TestACorruptFileIsKeptAsideAndReported(t *testing.T) {
 	}
 }
 
-func TestAFullDiskHarmsNothing(t *testing.T) {
-	testkit.Alone(t)
-	if !storetest.Alone(t) {
-		return
-	}
-	p := newPlace(t, "")
-	p.add(t, "one", "two")
-	before := p.content(t)
-	err := storetest.FullDisk(t, func() error { return p.queue.Append(morning(), "three") })
-	if err == nil || !strings.HasPrefix(err.Error(), "keep an update: ") || !strings.Contains(err.Error(), "free some space") {
-		t.Errorf("error %v does not say what failed and what to do", err)
-	}
-	if got := p.content(t); got != before {
-		t.Errorf("the file was changed to %q", got)
-	}
-	p.pending(t, "one", "two")
-}
-
 func TestManyWritersLoseNothing(t *testing.T) {
 	p := newPlace(t, "")
 	other := NewQueue(p.dir, pacific, nil)
@@ -439,13 +378,13 @@ func TestManyWritersLoseNothing(t *testing.T) {
 func TestWhatARunReportsAgainAfterACrashIsKeptOnceAndNotClaimedBeforeItKnows(t *testing.T) {
 	p := newPlace(t, "")
 	for range 2 {
-		told := false
+		known := false
 		err := p.queue.AppendOnce(morning(), " the webhook\twas held ", Source{}, "webhook build", func() {
 			free, err := flock.New(p.dir.Path("state/." + turnName + ".lock")).TryLock()
-			told = len(p.queue.Peek()) == 1 && !free && err == nil
+			known = len(p.queue.Peek()) == 1 && !free && err == nil
 		})
-		if err != nil || !told {
-			t.Errorf("told in time: %v, %v", told, err)
+		if err != nil || !known {
+			t.Errorf("known in time: %v, %v", known, err)
 		}
 	}
 	if list := p.queue.Peek(); len(list) != 1 || list[0].Label != "webhook build → update" {
@@ -491,4 +430,39 @@ func TestAnUpdateAboutAMatterIsReplacedUntilItIsRead(t *testing.T) {
 			}
 		}
 	}
+}
+
+// Nothing is lost where the disk is full, and nothing comes twice once there is room.
+func TestAFullDiskHarmsNothing(t *testing.T) {
+	testkit.Alone(t)
+	if !storetest.Alone(t) {
+		return
+	}
+	p := newPlace(t, "")
+	p.add(t, "one", "two", "three")
+	full := func(what string, do func() error) {
+		t.Helper()
+		err := storetest.FullDisk(t, do)
+		if err == nil || !strings.HasPrefix(err.Error(), what) || !strings.Contains(err.Error(), "free some space") {
+			t.Errorf("error %v does not say what failed and what to do", err)
+		}
+	}
+	before := p.content(t)
+	full("keep an update: ", func() error { return p.queue.Append(morning(), "four") })
+	if got := p.content(t); got != before {
+		t.Errorf("the file was changed to %q", got)
+	}
+	gone := p.discard(t, 0)
+	full("restore an update: ", func() error { return p.queue.Restore(gone) })
+	testkit.Must(t, p.queue.Restore(gone))
+	d := claim(t, p.queue, "one", "two", "three")
+	testkit.Must(t, p.queue.Append(morning().Add(time.Hour), "since"))
+	full("settle a delivery: ", func() error { return p.queue.Settle(d, true) })
+	p.pending(t, "since") // it has arrived, and is not repeated
+	if _, arrived, found, err := p.queue.Unsettled(); !arrived || !found || err != nil {
+		t.Errorf("arrived %v, found %v, %v", arrived, found, err)
+	}
+	testkit.Must(t, p.queue.Append(morning().Add(2*time.Hour), "later"))
+	testkit.Must(t, p.queue.Settle(d, true))
+	claim(t, NewQueue(p.dir, pacific, nil), "since", "later")
 }
