@@ -333,22 +333,3 @@ func TestHabitsAreLearnedWhenTheJournalHasChanged(t *testing.T) {
 		t.Errorf("half a year later: %+v", f.All)
 	}
 }
-
-func BenchmarkHabits(b *testing.B) {
-	d := storetest.Dir(b)
-	j := NewJournal(d, time.UTC, nil)
-	now := time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)
-	for n := range 600 {
-		at := now.Add(time.Duration(n-600) * 3 * time.Hour)
-		if err := j.Append(Ping{At: at, ID: fmt.Sprintf("%08x-1", n), Task: fmt.Sprint(n % 8), Kind: "ping"}); err != nil {
-			b.Fatal(err)
-		}
-	}
-	old := now.AddDate(-1, 0, 0) // a file of the current second is reread each time, because it may change again
-	if err := os.Chtimes(d.Path(journalFile), old, old); err != nil {
-		b.Fatal(err)
-	}
-	for b.Loop() {
-		j.Habits(now)
-	}
-}
