@@ -85,7 +85,7 @@ func (h *harness) readLog() {
 	}
 	for line := range strings.Lines(text) {
 		if !slices.ContainsFunc(h.troubles, func(trouble string) bool { return strings.Contains(line, trouble) }) {
-			h.t.Errorf("the log tells of %s", line)
+			h.t.Errorf("the log has %s", line)
 		}
 	}
 }
@@ -332,8 +332,8 @@ type telling struct {
 	closing error // the error of Close
 }
 
-// tells gives a harness an engine of such sessions.
-func tells(events ...agent.Event) func(*Options) {
+// emits gives a harness an engine of such sessions.
+func emits(events ...agent.Event) func(*Options) {
 	return opening(func(_ context.Context, o agent.SessionOptions) (agent.Session, error) {
 		for _, ev := range events {
 			if r, is := ev.(agent.Result); is && o.Hooks.Charge != nil {

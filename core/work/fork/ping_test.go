@@ -23,24 +23,24 @@ import (
 )
 
 // sendings are the ways to reach the user, all with the same rules.
-var sendings = map[string]func(*run, bool) agent.ToolResult{
-	kindPing: func(r *run, critical bool) agent.ToolResult {
-		return r.tools.Ping(context.Background(), "Water the plants", critical, false)
+var sendings = map[string]func(context.Context, *run, bool) agent.ToolResult{
+	kindPing: func(ctx context.Context, r *run, critical bool) agent.ToolResult {
+		return r.tools.Ping(ctx, "Water the plants", critical, false)
 	},
-	kindEmbed: func(r *run, critical bool) agent.ToolResult {
-		return r.tools.Embed(context.Background(), post.Embed{Title: "Plants"}, critical)
+	kindEmbed: func(ctx context.Context, r *run, critical bool) agent.ToolResult {
+		return r.tools.Embed(ctx, post.Embed{Title: "Plants"}, critical)
 	},
-	kindFile: func(r *run, critical bool) agent.ToolResult {
+	kindFile: func(ctx context.Context, r *run, critical bool) agent.ToolResult {
 		if err := r.o.Dir.Write("plants.md", []byte("Water them.")); err != nil {
 			panic(err)
 		}
-		return r.tools.SendFile(context.Background(), "plants.md", "", critical)
+		return r.tools.SendFile(ctx, "plants.md", "", critical)
 	},
 }
 
 // leave leaves a silent message.
-func leave(r *run, _ bool) agent.ToolResult {
-	return r.tools.Ping(context.Background(), "The parcel has arrived", false, true)
+func leave(ctx context.Context, r *run, _ bool) agent.ToolResult {
+	return r.tools.Ping(ctx, "The parcel has arrived", false, true)
 }
 
 // What a story of a message may begin with.
@@ -56,7 +56,7 @@ var circumstances = map[string]func(*harness){
 	"quiet ones are off": func(h *harness) { h.limits.QuietMessages = 0 },
 	"three quiet ones today": func(h *harness) {
 		for range 3 {
-			leave(h.run(task()), false)
+			leave(h.t.Context(), h.run(task()), false)
 		}
 		h.posts = nil
 	},
@@ -125,7 +125,7 @@ func TestWhetherAMessageLeavesAndWhatItCosts(t *testing.T) {
 	} {
 		ways := sendings
 		if c.kind == quiet {
-			ways = map[string]func(*run, bool) agent.ToolResult{kindPing: leave}
+			ways = map[string]func(context.Context, *run, bool) agent.ToolResult{kindPing: leave}
 		}
 		for kind, send := range ways {
 			t.Run(name+"/"+kind, func(t *testing.T) {
@@ -147,7 +147,7 @@ func TestWhetherAMessageLeavesAndWhatItCosts(t *testing.T) {
 					}
 					before, _ := h.o.Budget.State(h.m.o.now())
 					counted := h.o.Tally.At(h.m.o.now())
-					a := send(r, c.kind == critical)
+					a := send(t.Context(), r, c.kind == critical)
 					if a.IsError == sent || !sent && a.Text != c.refused && (c.briefly != briefNoBudget || !strings.HasSuffix(a.Text, c.refused)) {
 						t.Errorf("answer %+v, not %q", a, c.refused)
 					}
@@ -186,49 +186,15 @@ func TestWhetherAMessageLeavesAndWhatItCosts(t *testing.T) {
 					if !sent {
 						return
 					}
-					if p := h.sent()[0]; p.Quiet != c.silent || p.Critical != (c.kind == critical) {
+					if p := h.sent()[0]; p.Quiet != c.silent || p.Critical != (c.kind == critical) || p.Context != "bg" || p.Source != c.task.Description ||
+						p.Nonce == "" || p.Embed != nil && p.Embed.Footer != "" { // P8
 						t.Errorf("sent %+v", p)
 					}
-					if again := send(r, false); !strings.HasPrefix(again.Text, answerLimit) || h.o.Tally.At(h.m.o.now()) != tally {
+					if again := send(t.Context(), r, false); !strings.HasPrefix(again.Text, answerLimit) || h.o.Tally.At(h.m.o.now()) != tally {
 						t.Errorf("a second one: %+v", again)
 					}
 				})
 			})
-		}
-	}
-}
-
-func TestOneMessageForARunAndACriticalOneCountsAsIt(t *testing.T) {
-	for _, c := range []struct {
-		first, second         string
-		firstCrit, secondCrit bool
-		sent                  int
-	}{
-		{"ping", "ping", false, false, 1},
-		{"embed", "embed", false, false, 1},
-		{"ping", "embed", false, false, 1},
-		{"ping", "ping", true, false, 1},
-		{"ping", "ping", false, true, 2},
-		{"embed", "ping", true, true, 2},
-		{"file", "ping", false, false, 1},
-		{"embed", "file", false, false, 1},
-		{"file", "file", true, true, 2},
-		{"quiet", "ping", false, false, 1},
-		{"quiet", "quiet", false, false, 1},
-		{"quiet", "embed", false, true, 2},
-	} {
-		h := newHarness(t)
-		h.limits.QuietMessages = 3
-		r := h.run(task())
-		send := func(kind string, critical bool) agent.ToolResult {
-			if kind == "quiet" {
-				return leave(r, critical)
-			}
-			return sendings[kind](r, critical)
-		}
-		first, second := send(c.first, c.firstCrit), send(c.second, c.secondCrit)
-		if first.IsError || len(h.sent()) != c.sent || c.sent == 1 && !strings.Contains(second.Text, "Already sent 1 ping") {
-			t.Errorf("%+v: %d sent, answers %q and %q", c, len(h.sent()), first.Text, second.Text)
 		}
 	}
 }
@@ -265,7 +231,7 @@ func TestWhatFailsAtTheSurfaceIsSaidAndPaidAsItWas(t *testing.T) {
 					h.troubles = []string{"a ping may not have arrived"}
 				}
 				r := h.run(task())
-				a := send(r, false)
+				a := send(t.Context(), r, false)
 				if !a.IsError || a.Text != c.answer {
 					t.Errorf("answer %+v", a)
 				}
@@ -283,7 +249,7 @@ func TestWhatFailsAtTheSurfaceIsSaidAndPaidAsItWas(t *testing.T) {
 					t.Errorf("the journal has %+v", all)
 				}
 				fail = nil
-				if again := send(r, false); again.IsError != c.paid || c.paid && !strings.Contains(again.Text, "limit") {
+				if again := send(t.Context(), r, false); again.IsError != c.paid || c.paid && !strings.Contains(again.Text, "limit") {
 					t.Errorf("a second try: %+v", again)
 				}
 				if all := h.o.Journal.Recent(); !c.paid && (all[len(all)-1].Refused != "" || all[len(all)-1].Message != "1") {
@@ -294,25 +260,6 @@ func TestWhatFailsAtTheSurfaceIsSaidAndPaidAsItWas(t *testing.T) {
 				}
 			})
 		}
-	}
-}
-
-func TestAMessageSaysWhereItComesFrom(t *testing.T) {
-	h := newHarness(t)
-	r := h.run(task())
-	r.tools.Ping(t.Context(), "Water the plants", true, false)
-	r.tools.Embed(t.Context(), post.Embed{Title: "Plants"}, true)
-	posts := h.sent()
-	for _, p := range posts {
-		if p.Context != "bg" || p.Source != "Email sweep" || !p.Critical || p.Nonce == "" {
-			t.Errorf("post: %+v", p)
-		}
-	}
-	if posts[0].Nonce == posts[1].Nonce || posts[1].Embed.Footer != "" { // P8
-		t.Errorf("two messages share a nonce, or have a footer: %+v", posts)
-	}
-	if diff := cmp.Diff([]string{"ping critical: Water the plants", "ping critical: Plants"}, tailOf(r)); diff != "" {
-		t.Errorf("the tail says\n%s", diff)
 	}
 }
 
@@ -385,7 +332,7 @@ func TestOfRacingPingsOneIsSent(t *testing.T) {
 	}
 }
 
-// The journal tells the user why a message did or did not arrive.
+// The journal says why a message did or did not arrive.
 func TestEveryPingAndWhyItWasRefusedIsInTheJournal(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHarness(t)

@@ -1,11 +1,15 @@
 package fork
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
+	"os"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -14,7 +18,12 @@ import (
 
 	"ollimbot/core/agent"
 	"ollimbot/core/agent/script"
+	"ollimbot/core/base/testkit"
+	"ollimbot/core/safety/audit"
+	"ollimbot/core/safety/label"
 	"ollimbot/core/storage/store/storetest"
+	"ollimbot/core/talk/post"
+	"ollimbot/core/talk/session"
 	"ollimbot/routines"
 )
 
@@ -116,7 +125,7 @@ func TestOnlyAMainSessionThatTheEngineDoesNotKnowIsLeftOut(t *testing.T) {
 		"no history was asked for":     {task(isolated), agent.ErrNoSession, []string{""}, "open a session: " + agent.ErrNoSession.Error()},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			var opens, warned, told []string
+			var opens, warned, warning []string
 			h := newHarness(t, func(o *Options) { o.Warn = func(text string) { warned = append(warned, text) } },
 				opening(func(_ context.Context, so agent.SessionOptions) (agent.Session, error) {
 					if opens = append(opens, so.Resume); len(opens) > 1 || so.Fork != (so.Resume != "") {
@@ -131,39 +140,229 @@ func TestOnlyAMainSessionThatTheEngineDoesNotKnowIsLeftOut(t *testing.T) {
 				t.Errorf("%s: %s with %q, opened with %q", name, v.State, v.Error, opens)
 			}
 			if len(c.opens) > 1 {
-				told = []string{"Email sweep runs without the conversation's history, because the engine no longer has the main session"}
+				warning = []string{"Email sweep runs without the conversation's history, because the engine no longer has the main session"}
 			}
-			if noted := h.lines(v.ID)[0] == "note "+textNoHistory; noted != (told != nil) || !slices.Equal(warned, told) {
+			if noted := h.lines(v.ID)[0] == "note "+textNoHistory; noted != (warning != nil) || !slices.Equal(warned, warning) {
 				t.Errorf("%s: the user is warned of %q, the tail is %q", name, warned, h.lines(v.ID))
 			}
 		})
 	}
 }
 
-func TestARunCountsWhatItDid(t *testing.T) {
+const mainSession = "6f1c0a52-8a63-4a3e-9d1e-0c2b7a9f4e11"
+
+// remembering adds a message map and a main session to the harness.
+func remembering(t *testing.T) *harness {
+	t.Helper()
+	h := newHarness(t, func(o *Options) { o.Messages = session.NewForkMessages(o.Dir, slog.New(slog.DiscardHandler)) })
+	testkit.Must(t, h.o.Sessions.SaveMain(time.Now(), mainSession))
+	return h
+}
+
+func (h *harness) lookup(id post.MessageID) (session.ForkMessage, session.Standing) {
+	return h.o.Messages.Lookup(h.m.o.now(), id)
+}
+
+func isolated(t *routines.Task) { t.Isolated = true }
+
+func TestTheMessagesOfARunThatSucceededLeadBackToItsSession(t *testing.T) {
+	for name, c := range map[string]struct {
+		task   routines.Task
+		parent string
+	}{
+		"forked":    {task(), mainSession},
+		"isolated":  {task(isolated), ""},
+		"no report": {task(mode(routines.Always)), mainSession},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			h := remembering(t)
+			defer h.serve()()
+			lines := []string{
+				`call ping_user {"message":"hi"}`, `call discord_embed {"title":"card","critical":true}`, `call report_updates {"message":"done"}`, "wait 1m",
+			}
+			if c.task.Mode == routines.Always {
+				lines = append(lines[:2], "wait 1m", "stop", "say no", "stop")
+			}
+			end := h.start(playing(c.task, lines...))
+			time.Sleep(30 * time.Second)
+			if got, standing := h.lookup("1"); standing != session.Unknown {
+				t.Errorf("%s: during the run %+v", name, got)
+			}
+			v, err := end()
+			if err != nil || v.State.Failed() != (c.task.Mode == routines.Always) || v.Session == "" || len(h.sent()) != 2 {
+				t.Fatalf("%s: %+v, %v, %d messages", name, v, err, len(h.sent()))
+			}
+			for _, id := range []post.MessageID{"1", "2"} {
+				got, standing := h.lookup(id)
+				want := session.ForkMessage{ID: id, Session: v.Session, Parent: c.parent, At: got.At}
+				if diff := cmp.Diff(want, got); diff != "" || standing != session.Live {
+					t.Errorf("%s: message %s: %v\n%s", name, id, standing, diff)
+				}
+			}
+			if _, standing := h.lookup("3"); standing != session.Unknown {
+				t.Error("a message that was not sent is known")
+			}
+		})
+	}
+}
+
+func TestOnlyMessagesThatReachedTheUserAreRecorded(t *testing.T) {
+	h := remembering(t)
+	r := h.run(task())
+	r.status.view.Session, r.status.view.Parent = "fork-1", "main-1"
+	h.failed = errors.New("gateway timeout")
+	lost := r.tools.Ping(t.Context(), "lost", false, false)
+	h.failed = nil
+	arrives, more := r.tools.Embed(t.Context(), post.Embed{Title: "arrives"}, false), r.tools.Ping(t.Context(), "one too many", false, false)
+	if diff := cmp.Diff([]post.MessageID{"1"}, r.tools.sent); diff != "" || !lost.IsError || arrives.IsError || !more.IsError {
+		t.Error(diff, lost, arrives, more)
+	}
+	r.remember()
+	if got, standing := h.lookup("1"); standing != session.Live || got.Session != "fork-1" || got.Parent != "main-1" {
+		t.Errorf("%+v, %v", got, standing)
+	}
+}
+
+func TestAMessageStillOnItsWayWhenTheRunEndsIsWaitedForButNotForEver(t *testing.T) {
+	for name, c := range map[string]struct {
+		takes, waits time.Duration
+		standing     session.Standing
+	}{
+		"a slow surface": {3 * time.Second, 3 * time.Second, session.Live},
+		"one that hangs": {time.Hour, grace, session.Unknown},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			h := remembering(t)
+			h.poster = func(ctx context.Context, p post.Post) (post.MessageID, error) {
+				time.Sleep(c.takes)
+				return h.post(ctx, p)
+			}
+			r := h.run(task())
+			r.status.view.Session = "fork-1"
+			var wg sync.WaitGroup
+			wg.Go(func() { r.tools.Ping(t.Context(), "hi", false, false) })
+			synctest.Wait()
+			begin := time.Now()
+			r.remember()
+			if took := time.Since(begin); took != c.waits {
+				t.Errorf("%s: waited %s, want %s", name, took, c.waits)
+			}
+			wg.Wait()
+			if got, standing := h.lookup("1"); standing != c.standing || standing == session.Live && got.Session != "fork-1" {
+				t.Errorf("%s: %+v, %v", name, got, standing)
+			}
+		})
+	}
+}
+
+func TestARecordThatCannotBeWrittenIsLoggedAndNoFailureOfTheRun(t *testing.T) {
+	h := remembering(t)
+	logged := &bytes.Buffer{}
+	h.m.o.Log = slog.New(slog.NewTextHandler(logged, nil))
+	r := h.run(task())
+	r.status.view.Session = "--no-session"
+	r.tools.sent = append(r.tools.sent, "1")
+	r.end(t.Context(), nil)
+	if v := r.status.snapshot(); v.State != Done || v.Error != "" || !strings.Contains(logged.String(), "replies will quote them") {
+		t.Errorf("%+v, logged %s", v, logged)
+	}
+}
+
+// audited gives a harness an audit log.
+func audited(o *Options) { o.Audit = audit.New(audit.Options{Dir: o.Dir}) }
+
+// The sources of a run's label, and what inherits it.
+func TestARunPassesItsLabelOn(t *testing.T) {
+	for name, c := range map[string]struct {
+		main   label.Label // of the main session
+		starts label.Label // of the job
+		task   routines.Task
+		want   label.Label
+	}{
+		"nothing untrusted":          {"", "", task(), ""},
+		"a webhook":                  {"", "webhook build", task(), "webhook build"},
+		"a labeled conversation":     {"mail → update", "", task(), "mail → update → main conversation"},
+		"a webhook, also branched":   {"mail → update", "webhook build", task(), "webhook build"},
+		"isolated from conversation": {"mail → update", "", task(isolated), ""},
+	} {
+		served(t, func(t *testing.T, h *harness) {
+			testkit.Must(t, h.o.Sessions.SaveMain(h.o.now(), "main-1"))
+			testkit.Must(t, h.o.Sessions.Labels().Read(h.o.now(), "main-1", c.main))
+			j := playing(c.task, "call ping_user {\"message\": \"Look.\"}", "call report_updates {\"message\": \"I looked.\"}", "stop")
+			j.Label = c.starts
+			v := h.done(j)
+			ran := c.want.Via("run " + v.ID)
+			if v.Label != c.want || v.Pings != 1 || v.Reports != 1 {
+				t.Errorf("%s: the run is %+v", name, v)
+			}
+			if u := h.o.Updates.Peek(); u[0].Label != ran.Via("update") || strings.Contains(u[0].Message, "untrusted") != (c.want != "") {
+				t.Errorf("%s: the update is %+v", name, u)
+			}
+			if h.posts[0].Label != ran {
+				t.Errorf("%s: the ping has the label %q", name, h.posts[0].Label)
+			}
+			labels := h.o.Sessions.Labels()
+			if got := labels.At(v.Session, v.Queued); got != ran {
+				t.Errorf("%s: its session has the label %q", name, got)
+			}
+			if main, fresh := labels.Of("main-1"), labels.Of(""); main != c.main || fresh != "" {
+				t.Errorf("%s: the conversation has the label %q, a new one %q", name, main, fresh)
+			}
+			list, _, err := h.o.Audit.Read(10)
+			testkit.Must(t, err)
+			if c.want == "" != (len(list) == 0) || len(list) > 0 && (len(list) != 1 || list[0].Detail != string(c.want)+" → this run" || list[0].Subject != c.task.ID) {
+				t.Errorf("%s: the audit log says %+v", name, list)
+			}
+		}, audited)
+	}
+}
+
+// A run that reads the web midway is the user's own up to that point. After it, neither
+// the run nor a reply that continues its session is.
+func TestARunThatReadsUntrustedTextOnTheWayIsLimitedFromThere(t *testing.T) {
+	for trusted, note := range map[bool]string{false: textLabeled, true: textTrusted} {
+		served(t, func(t *testing.T, h *harness) {
+			j := playing(task(),
+				`ask Write {"file_path":"notes.txt","content":"before"}`, `call ping_user {"message":"Look."}`,
+				`ask WebFetch {"url":"https://example.com"}`,
+				`ask Write {"file_path":"notes.txt","content":"after"}`, `call report_updates {"message":"I looked."}`)
+			j.Allowed, j.Trusted = []string{"Write", "WebFetch"}, trusted
+			v := h.done(j)
+			const web label.Label = "web page"
+			ran := web.Via("run " + v.ID)
+			if v.Label != web || v.Trusted != trusted || h.posts[0].Label != "" {
+				t.Errorf("the run is %+v, its ping before that has the label %q", v, h.posts[0].Label)
+			}
+			if got := h.o.Sessions.Labels().At(v.Session, v.Queued); got != ran {
+				t.Errorf("its session has the label %q", got)
+			}
+			if u := h.o.Updates.Peek(); u[0].Label != ran.Via("update") || u[0].Message != fmt.Sprintf(reportLabeled, web)+"I looked." {
+				t.Errorf("the update is %+v", u)
+			}
+			list, _, err := h.o.Audit.Read(10)
+			testkit.Must(t, err)
+			if len(list) != 1 || list[0].Actor != audit.Bot || list[0].From != "run "+v.ID || list[0].Action != audit.InputRead ||
+				list[0].Subject != j.Task.ID || list[0].Detail != "web page → this run" {
+				t.Errorf("the audit log says %+v", list)
+			}
+			lines := h.lines(v.ID)
+			refused := slices.ContainsFunc(lines, func(l string) bool { return strings.HasPrefix(l, "refuse Write") })
+			if !slices.Contains(lines, "note "+fmt.Sprintf(note, web)) || refused == trusted {
+				t.Errorf("trusted %v: the tail is %q", trusted, lines)
+			}
+		}, audited)
+	}
+}
+
+func TestALabelThatCannotBeSavedLimitsTheRunAllTheSame(t *testing.T) {
 	served(t, func(t *testing.T, h *harness) {
-		v := h.done(playing(task(),
-			`think is it worth it?`,
-			`ask Bash {"command":"ollim-bot tasks list"}`,
-			`call ping_user {"message":"Water the plants"}`,
-			`call ping_user {"message":"And again"}`,
-			`call report_updates {"message":"pinged once"}`,
-			`say done with it`))
-		if v.Tools != 4 || v.Pings != 1 || v.Refused != 1 || v.Reports != 1 || v.Usage.Tokens() == 0 || v.Activity != "done" {
-			t.Errorf("counters: %+v", v)
-		}
-		want := []string{
-			"think is it worth it?",
-			"tool Bash(ollim-bot tasks list)",
-			"refuse Bash denied: Bash is not available in background forks, or not with these arguments.",
-			"tool ping_user", "ping Water the plants", "result Message sent.",
-			"tool ping_user",
-			"refuse ping refused: " + answerLimit + answerReport,
-			"tool report_updates", "report pinged once", "result " + answerReported,
-			"text done with it", "note done",
-		}
-		if diff := cmp.Diff(strings.Join(want, "\n"), strings.Join(h.lines(v.ID), "\n")); diff != "" {
-			t.Error(diff)
+		h.troubles = []string{"the label of a run's session was not recorded"}
+		testkit.Must(t, os.MkdirAll(h.dir.Path("state/.session_labels.lock"), 0o700)) // blocks the lock
+		j := playing(task(), `call ping_user {"message":"Look."}`, `call report_updates {"message":"I looked."}`)
+		j.Label = "webhook build"
+		v := h.done(j)
+		if ran := j.Label.Via("run " + v.ID); v.Label != j.Label || h.posts[0].Label != ran || h.o.Updates.Peek()[0].Label != ran.Via("update") {
+			t.Errorf("%+v; the ping is %+v", v, h.posts)
 		}
 	})
 }
