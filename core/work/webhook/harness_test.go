@@ -88,11 +88,11 @@ type rig struct {
 	// writer guards log.
 	writer *locked
 
-	mu     sync.Mutex
-	jobs   []Job
-	notes  []string
-	told   []string // immediate notices
-	refuse error    // the error of Note
+	mu      sync.Mutex
+	jobs    []Job
+	notes   []string
+	noticed []string // immediate notices
+	refuse  error    // the error of Note
 }
 
 // copied returns a list so far, while others add to it.
@@ -102,9 +102,9 @@ func copied[T any](r *rig, list *[]T) []T {
 	return slices.Clone(*list)
 }
 
-func (r *rig) toldAtOnce() []string { return copied(r, &r.told) } // immediate notices to the user
-func (r *rig) ran() []Job           { return copied(r, &r.jobs) }
-func (r *rig) noted() []string      { return copied(r, &r.notes) }
+func (r *rig) noticedAtOnce() []string { return copied(r, &r.noticed) } // immediate notices to the user
+func (r *rig) ran() []Job              { return copied(r, &r.jobs) }
+func (r *rig) noted() []string         { return copied(r, &r.notes) }
 
 // logged returns the log so far, while others write to it.
 func (r *rig) logged() string {
@@ -161,7 +161,7 @@ func rigOn(t testing.TB, d *store.Dir, change func(*Options)) *rig {
 		Notice: func(text string) {
 			r.mu.Lock()
 			defer r.mu.Unlock()
-			r.told = append(r.told, text)
+			r.noticed = append(r.noticed, text)
 		},
 	}
 	if change != nil {

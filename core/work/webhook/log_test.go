@@ -141,7 +141,7 @@ func TestAfterARestartEachOpenDeliveryRunsOnceOrIsReportedOnce(t *testing.T) {
 
 // A crash at any moment of a hold leaves a log from which the next start sends the same
 // note, before the main session can claim anything, without screening again.
-func TestAHeldDeliveryThatACrashCutOffIsToldInTheSameWordsAndNotScreenedAgain(t *testing.T) {
+func TestAHeldDeliveryCutOffByACrashIsReportedInTheSameWordsAndNotScreenedAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		flag := func(context.Context, map[string]string) (bool, []string, error) {
 			return false, []string{"branch"}, nil
@@ -150,10 +150,10 @@ func TestAHeldDeliveryThatACrashCutOffIsToldInTheSameWordsAndNotScreenedAgain(t 
 		var first *rig
 		first = newRig(t, func(o *Options) {
 			o.Screen = flag
-			told := o.Note
+			note := o.Note
 			o.Note = func(text string, kept func()) error {
 				crashed, _ = first.dir.Read(LogFile) // the disk's state when the note has just been saved
-				return told(text, kept)
+				return note(text, kept)
 			}
 		})
 		l := newPipes()
@@ -170,7 +170,7 @@ func TestAHeldDeliveryThatACrashCutOffIsToldInTheSameWordsAndNotScreenedAgain(t 
 		})
 		again.Recover()
 		if diff := gocmp.Diff(first.noted(), again.noted()); diff != "" || len(again.noted()) != 1 {
-			t.Errorf("told before and after the crash: %s", diff)
+			t.Errorf("noted before and after the crash: %s", diff)
 		}
 		if d := again.Deliveries()[0]; d.Outcome != Held || d.Verdict != verdictHeld || strings.Contains(onDisk(t, first.dir), "note") {
 			t.Errorf("%+v", d)
@@ -192,7 +192,7 @@ func TestAFloodOfRefusalsIsOneEntry(t *testing.T) {
 			t.Errorf("%+v", list)
 		}
 		if list[0].Webhook != "" || list[1].Webhook != "github-ci" {
-			t.Errorf("a stranger's name stands in the ledger: %+v", list)
+			t.Errorf("a stranger's name is in the ledger: %+v", list)
 		}
 		waitFor(2 * alike)
 		r.ask("POST", "/hook/github-ci", "Bearer wrong", "{}")

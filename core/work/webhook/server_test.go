@@ -1,6 +1,7 @@
 package webhook
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
@@ -8,8 +9,11 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"runtime"
 	"strconv"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -42,6 +46,10 @@ func TestTheChecksComeInTheirOrderWithTheirAnswers(t *testing.T) {
 		"other scheme":       {"POST", hook, "bearer " + secret, good, 401, unauthorized},
 		"empty token":        {"POST", hook, "Bearer ", good, 401, unauthorized},
 		"bytes":              {"POST", hook, "Bearer \xff\xfe\x80", good, 401, unauthorized},
+		"its beginning":      {"POST", hook, right[:12], good, 401, unauthorized},
+		"more":               {"POST", hook, right + "\x00", good, 401, unauthorized},
+		"two spaces":         {"POST", hook, "Bearer  " + secret, good, 401, unauthorized},
+		"as it is logged":    {"POST", hook, "Bearer [hidden]", good, 401, unauthorized},
 		"token before spec":  {"POST", "/hook/none", "Bearer x", good, 401, unauthorized},
 		"no spec":            {"POST", "/hook/none", right, "not json", 404, `{"error":"webhook not found: none"}`},
 		"file name":          {"POST", hook + ".md", right, good, 404, `{"error":"webhook not found: github-ci.md"}`},
@@ -116,25 +124,12 @@ func TestSixtyDeliveriesPassForEachWebhookAndThenOneASecond(t *testing.T) {
 		}
 		waitFor(time.Second)
 		if w := r.post("github-ci", "{"); w.Code != http.StatusBadRequest {
-			t.Errorf("after the time that was told: %d", w.Code)
+			t.Errorf("after the time that was named: %d", w.Code)
 		}
 		if w := r.post("github-ci", "{"); w.Code != http.StatusTooManyRequests {
 			t.Errorf("only one has become free: %d", w.Code)
 		}
 	})
-}
-
-func TestWhatIsRefusedForItsRateUsesUpNothingOfIt(t *testing.T) {
-	now := time.Date(2026, 11, 23, 9, 0, 0, 0, time.UTC)
-	l := newRate(1)
-	for i, want := range []int{0, 60, 60, 60} {
-		if wait := allowOne(l, now); wait != want {
-			t.Errorf("number %d: wait %d s, want %d", i+1, wait, want)
-		}
-	}
-	if wait := allowOne(l, now.Add(time.Minute)); wait != 0 {
-		t.Errorf("after the wait: another %d s", wait)
-	}
 }
 
 func TestTenDeliveriesRunAtOnceAndTheOthersWait(t *testing.T) {
@@ -190,20 +185,6 @@ func TestAPanicWhileAnsweringIs500AndLogged(t *testing.T) {
 	}
 	if log := r.logged(); !strings.Contains(log, "panic of type string") || strings.Contains(log, "hush") {
 		t.Errorf("the log says %s", log)
-	}
-}
-
-func TestASpecFileThatBreaksWhileRunningIsStillInForce(t *testing.T) {
-	r := newRig(t, nil)
-	put(t, r.dir, "github-ci.md", "---\nid: [")
-	r.index.Refresh([]string{"webhooks/github-ci.md"})
-	if w := r.post("github-ci", `{"repo":"a","status":"success"}`); w.Code != http.StatusAccepted {
-		t.Errorf("%d %s", w.Code, w.Body.String())
-	}
-	put(t, r.dir, "new.md", strings.Replace(fixedSpec, "id: fixed", "id: new", 1))
-	r.index.Refresh([]string{"webhooks/new.md"})
-	if w := r.post("new", `{"status":"up"}`); w.Code != http.StatusAccepted {
-		t.Errorf("a new file: %d %s", w.Code, w.Body.String())
 	}
 }
 
@@ -270,4 +251,138 @@ func TestAnAnswerIsAlwaysOneJSONObject(t *testing.T) {
 			t.Errorf("%q", body["error"])
 		}
 	}
+}
+
+// raw opens a connection and writes the beginning of a request.
+func raw(t *testing.T, l *pipes, text string) net.Conn {
+	t.Helper()
+	c, err := l.dial()
+	testkit.Must(t, err)
+	if _, err := io.WriteString(c, text); err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func TestSlowClientsAreCutOffInTime(t *testing.T) {
+	head := "POST /hook/open HTTP/1.1\r\nHost: x\r\n"
+	whole := head + "Authorization: Bearer " + secret + "\r\nContent-Length: 900\r\n\r\n"
+	for name, c := range map[string]struct {
+		text  string
+		after time.Duration
+		want  string // the status of the answer, or nothing
+	}{
+		"silent":     {"", headerTimeout, ""},
+		"header":     {head, headerTimeout, ""},
+		"body":       {whole + `{"note":`, readTimeout, "408"},
+		"strangers":  {head + "Content-Length: 900\r\n\r\n", 0, "401"},
+		"large head": {head + "X: " + strings.Repeat("a", 20000) + "\r\n", 0, "431"},
+	} {
+		serving(t, nil, func(t *testing.T, r *rig, l *pipes) {
+			begun := time.Now()
+			client, err := l.dial()
+			testkit.Must(t, err)
+			var sending sync.WaitGroup
+			sending.Go(func() { _, _ = io.WriteString(client, c.text) }) // the server may stop reading midway
+			answer, _ := bufio.NewReader(client).ReadString('\n')
+			if took := time.Since(begun); took > c.after+time.Second || took < c.after {
+				t.Errorf("%s: an answer or an end after %s", name, took)
+			}
+			if c.want != "" && !strings.Contains(answer, " "+c.want+" ") || c.want == "" && answer != "" {
+				t.Errorf("%s: %q", name, answer)
+			}
+			if status, text := l.post(t, "fixed", `{"status":"up"}`); status != http.StatusAccepted {
+				t.Errorf("%s: others get %d %s", name, status, text)
+			}
+			_ = client.Close()
+			sending.Wait()
+		})
+	}
+}
+
+func TestAFullHouseLastsUntilItsSilentClientsAreCutOff(t *testing.T) {
+	serving(t, nil, func(t *testing.T, r *rig, l *pipes) {
+		for range maxConnections {
+			defer raw(t, l, "").Close()
+		}
+		begun := time.Now()
+		if status, _ := l.post(t, "fixed", `{"status":"up"}`); status != http.StatusAccepted || time.Since(begun) != headerTimeout {
+			t.Errorf("answered %d after %s", status, time.Since(begun))
+		}
+	})
+}
+
+func TestATakenPortIsReportedWithItsCureAndUsedWhenItIsFree(t *testing.T) {
+	testkit.Alone(t)
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, nil)
+		l := newPipes()
+		var taken atomic.Bool
+		taken.Store(true)
+		ctx, cancel := context.WithCancel(t.Context())
+		var g sync.WaitGroup
+		g.Go(func() {
+			if err := r.run(ctx, func(context.Context) (net.Listener, error) {
+				if taken.Load() {
+					return nil, errors.New("address already in use; choose another WEBHOOK_PORT")
+				}
+				return l, nil
+			}); err != nil {
+				t.Error(err)
+			}
+		})
+		waitFor(10 * time.Minute)
+		if n := strings.Count(r.logged(), "level=ERROR"); n != 1 || !strings.Contains(r.logged(), "WEBHOOK_PORT") || r.Addr() != "" {
+			t.Errorf("reported %d times:\n%s", n, r.logged())
+		}
+		taken.Store(false)
+		waitFor(retryEvery)
+		if status, _ := l.post(t, "fixed", `{"status":"up"}`); status != http.StatusAccepted {
+			t.Errorf("once it is free: %d", status)
+		}
+		if len(r.noticedAtOnce()) != 1 || r.noticedAtOnce()[0] != textTakenAgain {
+			t.Errorf("noticed %q", r.noticedAtOnce())
+		}
+		cancel()
+		g.Wait()
+	})
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	testkit.Must(t, err)
+	defer l.Close()
+	r := newRig(t, func(o *Options) { o.Addr = l.Addr().String() })
+	ctx, cancel := context.WithCancel(t.Context())
+	var g sync.WaitGroup
+	g.Go(func() { _ = r.Run(ctx) })
+	for !strings.Contains(r.logged(), "WEBHOOK_PORT") {
+		runtime.Gosched()
+	}
+	cancel()
+	g.Wait()
+}
+
+func TestAListenerThatDiesIsReportedAndReplaced(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, nil)
+		var l *pipes
+		ctx, cancel := context.WithCancel(t.Context())
+		var g sync.WaitGroup
+		g.Go(func() {
+			_ = r.run(ctx, func(context.Context) (net.Listener, error) { l = newPipes(); return l, nil })
+		})
+		synctest.Wait()
+		if status, _ := l.post(t, "fixed", `{"status":"up"}`); status != http.StatusAccepted {
+			t.Errorf("before: %d", status)
+		}
+		_ = l.Close()
+		waitFor(2 * stopTimeout)
+		if r.Addr() != "" || !strings.Contains(r.logged(), textNotTaken) {
+			t.Errorf("at %q, log %s", r.Addr(), r.logged())
+		}
+		waitFor(time.Minute)
+		if status, _ := l.post(t, "fixed", `{"status":"up"}`); status != http.StatusAccepted || r.Addr() == "" {
+			t.Errorf("a minute later: %d", status)
+		}
+		cancel()
+		g.Wait()
+	})
 }
