@@ -235,45 +235,37 @@ func TestADeletedEventIsNoLongerAhead(t *testing.T) {
 func TestALookThatFailsIsShownOnceUntilItSucceeds(t *testing.T) {
 	testkit.Alone(t)
 	a := deskOf(t, google.Tasks, google.Calendar)
-	look := func(faults ...googletest.Fault) (changed int) {
-		a.g.Fail("calendar.events.list", faults...)
-		a.take()
-		a.Look(t.Context())
-		_, _, changed = a.take()
-		return changed
-	}
-	refused := googletest.Fault{Status: 403, Reason: "forbidden"}
-	if look(refused, refused) != 1 || len(a.shown()) != 1 || !strings.Contains(a.shown()[0], "the day at Google") {
-		t.Fatalf("shown: %q", a.shown())
-	}
-	if look() != 0 {
-		t.Error("Google was asked twice within five minutes")
-	}
-	a.now = a.now.Add(time.Hour)
-	if look(refused, refused) != 1 || len(a.shown()) != 1 {
-		t.Errorf("shown again: %q", a.shown())
-	}
-	a.now = a.now.Add(time.Hour)
-	if look() != 1 || len(a.shown()) != 1 {
-		t.Errorf("a success is shown: %q", a.shown())
-	}
-	a.now = a.now.Add(time.Hour)
-	if look(refused, refused) != 1 || len(a.shown()) != 2 {
-		t.Errorf("after a success, shown: %q", a.shown())
-	}
-	a.now = a.now.Add(time.Hour)
-	if look() != 1 {
-		t.Error("nothing was read")
-	}
-	// The bot ends, or Google has ended the login: neither is an error of the day.
-	a.now = a.now.Add(time.Hour)
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
-	a.Look(ended)
-	a.now = a.now.Add(time.Hour)
-	a.g.Revoke()
-	if a.Look(t.Context()); len(a.shown()) != 2 {
-		t.Errorf("shown: %q", a.shown())
+	for i, c := range []struct {
+		what           string
+		after          time.Duration
+		fails          bool
+		ctx            context.Context
+		changed, shown int
+	}{
+		{"it fails", 0, true, t.Context(), 1, 1},
+		{"within five minutes Google is not asked", 0, false, t.Context(), 0, 1},
+		{"it fails again", time.Hour, true, t.Context(), 1, 1},
+		{"it succeeds", time.Hour, false, t.Context(), 1, 1},
+		{"it fails after that", time.Hour, true, t.Context(), 1, 2},
+		{"it succeeds once more", time.Hour, false, t.Context(), 1, 2},
+		{"the bot ends, which is no error of the day", time.Hour, false, ended, -1, 2},
+		{"Google has ended the login, which is none either", time.Hour, false, t.Context(), -1, 2},
+	} {
+		if i == 7 {
+			a.g.Revoke()
+		}
+		a.now = a.now.Add(c.after)
+		if refused := (googletest.Fault{Status: 403, Reason: "forbidden"}); c.fails {
+			a.g.Fail("calendar.events.list", refused, refused)
+		}
+		a.take()
+		a.Look(c.ctx)
+		_, _, changed := a.take()
+		if shown := a.shown(); c.changed >= 0 && changed != c.changed || len(shown) != c.shown || !strings.Contains(shown[0], "the day at Google") {
+			t.Errorf("%s: %d changes, shown %q", c.what, changed, shown)
+		}
 	}
 }
 
@@ -369,7 +361,7 @@ func left(redirect string) {
 	}
 }
 
-func TestTheEndOfALoginIsToldOnce(t *testing.T) {
+func TestTheEndOfALoginIsReportedOnce(t *testing.T) {
 	testkit.Alone(t)
 	for name, says := range map[string]string{"refused": "access_denied", "granted": "connected"} {
 		t.Run(name, func(t *testing.T) {
@@ -393,7 +385,7 @@ func TestTheEndOfALoginIsToldOnce(t *testing.T) {
 	}
 }
 
-func TestALoginThatTakesLongToFinishIsToldOnce(t *testing.T) {
+func TestALoginThatTakesLongToFinishIsReportedOnce(t *testing.T) {
 	testkit.Alone(t)
 	a := loggedOut(t)
 	redirect := a.connect(t)
@@ -410,7 +402,7 @@ func TestALoginThatTakesLongToFinishIsToldOnce(t *testing.T) {
 	a.connect(t, "mail") // everything about the first one has been said by then
 	select {
 	case said := <-a.heard:
-		t.Errorf("it was told again: %q", said)
+		t.Errorf("it was said again: %q", said)
 	default:
 	}
 }

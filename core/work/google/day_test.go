@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -90,6 +91,9 @@ func (s *today) shows(want ...string) {
 		for _, task := range i.Tasks {
 			i.Title += task.Title
 		}
+		if i.Free {
+			i.Title += ", free"
+		}
 		got = append(got, when+" "+i.Title)
 	}
 	if !slices.Equal(got, want) {
@@ -125,9 +129,11 @@ func TestTheDayIsReadOnceAndThenOnlyWhatHasChanged(t *testing.T) {
 	s.change("primary", "far", map[string]any{"start": map[string]any{"dateTime": "2026-11-23T22:00:00Z"}, "end": map[string]any{"dateTime": "2026-11-23T23:00:00Z"}})
 	s.change("primary", "fair", map[string]any{"attendees": []any{map[string]any{"self": true, "responseStatus": "declined"}}})
 	s.change("primary", "night", map[string]any{"summary": "Night\x1b[31m train\u202e\n2"})
+	s.change("team", "standup_20261124T173000Z", map[string]any{"transparency": "transparent"})
 	s.event("team", "new", "Retro", 23, "16:00", "17:00")
+	s.change("team", "new", map[string]any{"transparency": "opaque"})
 	s.reads()
-	after := []string{"22 23:00-23 11:00 Night train 2", milk, "23 14:00-23 15:00 Next week", "23 16:00-23 17:00 Retro", soap, "24 10:30-24 10:45 Stand-up"}
+	after := []string{"22 23:00-23 11:00 Night train 2", milk, "23 14:00-23 15:00 Next week", "23 16:00-23 17:00 Retro", soap, "24 10:30-24 10:45 Stand-up, free"}
 	s.shows(after...)
 	s.reads()
 	s.shows(after...)
@@ -149,9 +155,9 @@ func TestTheDayIsReadOnceAndThenOnlyWhatHasChanged(t *testing.T) {
 	// Midnight passes.
 	s.event("primary", "later", "Later", 25, "09:00", "10:00")
 	s.now = time.Date(2026, 11, 24, 0, 0, 30, 0, s.want.Zone)
-	s.shows(soap, "24 10:30-24 10:45 Stand-up")
+	s.shows(soap, "24 10:30-24 10:45 Stand-up, free")
 	s.reads()
-	s.shows(soap, "24 10:30-24 10:45 Stand-up", "25-26 Far", "25 09:00-25 10:00 Later")
+	s.shows(soap, "24 10:30-24 10:45 Stand-up, free", "25-26 Far", "25 09:00-25 10:00 Later")
 }
 
 // The other account may allow less: what is no longer read must not stay either.
@@ -245,7 +251,7 @@ func TestOfTheDayOnlyWhatTheUserAllowsIsRead(t *testing.T) {
 	calls, refreshes := len(s.g.Calls), s.g.Refreshes
 	s.now = s.now.Add(5 * time.Minute)
 	if asked, err := s.Read(context.Background(), s.want); asked || err != nil || len(s.g.Calls) != calls || s.g.Refreshes != refreshes {
-		t.Error("somebody who is not logged in was asked for", asked, err)
+		t.Error("Google was asked without a login", asked, err)
 	}
 	s.shows("23-24 Milk")
 }
@@ -258,6 +264,53 @@ func TestADescriptionIsReadWithoutItsTags(t *testing.T) {
 	} {
 		if got := (google.Event{Description: text}).Text(); got != want {
 			t.Errorf("%q gives %q", text, got)
+		}
+	}
+}
+
+// offDays returns the days that a calendar of a fake takes, as "12-24 title".
+func offDays(t *testing.T, g *googletest.Server, s *today, name string) (string, error) {
+	t.Helper()
+	c, err := google.New(google.Options{Dir: s.dir, API: g.URL, Now: func() time.Time { return s.now }})
+	testkit.Must(t, err)
+	days, err := c.Calendar.DaysOff(context.Background(), name, s.want.Calendars, s.now)
+	var list []string
+	for _, d := range slices.Sorted(maps.Keys(days)) {
+		list = append(list, strings.TrimSpace(d[5:]+" "+days[d]))
+	}
+	return strings.Join(list, ", "), err
+}
+
+func TestOnlyWholeDaysThatTheUserHasTakenAreOff(t *testing.T) {
+	s := newToday(t, google.Calendar)
+	day := func(from, to string, more map[string]any) {
+		e := map[string]any{"id": "day" + from[8:], "summary": "Day " + from[8:], "start": map[string]any{"date": from}, "end": map[string]any{"date": to}}
+		maps.Copy(e, more)
+		s.g.AddEvent("team", e)
+	}
+	stranger := map[string]any{"email": "eve@example.com", "self": false}
+	invited := func(answer string) map[string]any {
+		return map[string]any{"organizer": stranger, "attendees": []any{map[string]any{"email": "sam@example.com", "self": true, "responseStatus": answer}}}
+	}
+	day("2026-12-24", "2026-12-27", nil)
+	day("2026-12-28", "2026-12-29", invited("needsAction"))
+	day("2026-12-29", "2026-12-30", invited("accepted"))
+	day("2026-12-30", "2026-12-31", map[string]any{"eventType": "birthday"})
+	day("2026-12-31", "2027-01-01", map[string]any{"eventType": "workingLocation"})
+	s.event("team", "meeting", "Meeting", 24, "09:00", "10:00")
+	s.g.Names = map[string]string{"team": "Our team"}
+	for _, name := range []string{"our team", "team"} {
+		got, err := offDays(t, s.g, s, name)
+		if want := "12-24 Day 24, 12-25 Day 24, 12-26 Day 24, 12-29"; err != nil || got != want {
+			t.Errorf("%s: %q, %v, want %q", name, got, err, want)
+		}
+	}
+	for name, want := range map[string]string{
+		"Holidays":                          `is not among the calendars of the setting google_calendars (sam@example.com, Our team)`,
+		"nothing@group.calendar.google.com": "Google has no such calendar",
+	} {
+		if _, err := offDays(t, s.g, s, name); err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%s: %v, want %s", name, err, want)
 		}
 	}
 }
