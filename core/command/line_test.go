@@ -6,11 +6,13 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"pgregory.net/rapid"
 
 	"ollimbot/core/agent"
 	"ollimbot/core/base/testkit"
+	"ollimbot/routines/when"
 )
 
 func TestQuotesKeepWordsTogether(t *testing.T) {
@@ -139,5 +141,152 @@ func TestALineThatRemovesOrStopsSomethingAsksFirst(t *testing.T) {
 	}
 	if want := "stop routine cancel reminder cancel cancel tasks delete cal delete"; strings.Join(asking, " ") != want {
 		t.Errorf("%q ask, want %q", asking, want)
+	}
+}
+
+func TestArgumentsAreReadFromALine(t *testing.T) {
+	now := time.Date(2026, 11, 21, 14, 2, 0, 0, time.UTC)
+	in := Reading{Times: when.Reader{Now: now}, Find: func(k Kind, text string) (string, error) {
+		if k != Task || text == "nothing" {
+			return "", errors.New("no such thing")
+		}
+		return "the " + text, nil
+	}}
+	task, moment := Arg{Kind: Task, Name: "task"}, Arg{Kind: Moment, Name: "when"}
+	evening := time.Date(2026, 11, 21, 18, 30, 0, 0, time.UTC)
+	for _, c := range []struct {
+		args  []Arg
+		line  string
+		want  Subject
+		wrong bool // it is none of the arguments
+		fails bool
+	}{
+		{[]Arg{task}, " email  sweep", Subject{ID: "the email  sweep"}, false, false},
+		{[]Arg{task}, "nothing", Subject{}, false, true},
+		{[]Arg{task, moment}, "email until 18:30", Subject{ID: "the email", At: evening}, false, false},
+		{[]Arg{task, moment}, "email sweep 18:30", Subject{ID: "the email sweep", At: evening}, false, false},
+		{[]Arg{task, moment}, "turn it off off", Subject{ID: "the turn it off"}, false, false},
+		{[]Arg{task, moment}, "email", Subject{}, true, true},
+		{[]Arg{task, moment}, "18:30", Subject{}, true, true},
+		{[]Arg{task, moment}, "", Subject{}, true, true},
+		{[]Arg{moment}, "18:30", Subject{At: evening}, false, false},
+		{[]Arg{moment}, "off", Subject{}, false, false},
+		{[]Arg{moment}, "email 18:30", Subject{}, true, true},
+		{[]Arg{{Name: "code", Optional: true}}, "", Subject{}, false, false},
+		{[]Arg{{Name: "code", Optional: true}}, "a b", Subject{Words: "a b"}, false, false},
+		{nil, "", Subject{}, false, false},
+		{nil, "now", Subject{}, true, true},
+	} {
+		got, _, err := Command{Name: "it", Args: c.args}.Read(c.line, in)
+		if wrong := new(ArgumentError); errors.As(err, &wrong) != c.wrong || (err != nil) != c.fails || err == nil && got != c.want {
+			t.Errorf("%v of %q: %+v, %v", c.args, c.line, got, err)
+		}
+	}
+}
+
+// An earlier name of the original program is a command's only name in the conversation, and another name elsewhere.
+func TestANameOfTheOriginalProgramIsKept(t *testing.T) {
+	for seed, name := range map[string]string{"ping-budget": "budget", "config": "settings", "google-auth": "auth google"} {
+		if c, ok := Find(InDiscord, seed); !ok || c.Name != seed {
+			t.Errorf("Discord has %q for %s", c.Name, seed)
+		}
+		if c, ok := Find(InShell, seed); !ok || c.Name != name {
+			t.Errorf("the command line has %q for %s", c.Name, seed)
+		}
+		if _, ok := Find(InDiscord, name); ok {
+			t.Errorf("Discord has %s", name)
+		}
+	}
+}
+
+// The commands of Discord keep their order, and those of the original program their fields.
+func TestTheCommandsOfDiscordKeepTheirOrderAndFields(t *testing.T) {
+	var got []string
+	for _, c := range List(InDiscord) {
+		line := c.Name
+		for _, a := range c.Args {
+			line += " " + a.Name
+		}
+		got = append(got, line)
+	}
+	want := []string{
+		"clear", "compact instructions", "status", "week which", "mcp what server", "cost", "fork topic", "model name", "thinking mode", "remind what when",
+		"timezone zone", "interrupt", "permissions mode", "ping-budget capacity refill_rate", "lift off", "config key value", "setup", "update", "google-auth what", "restart",
+		"version", "help",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("Discord has\n%q, want\n%q", got, want)
+	}
+}
+
+func TestEachWordNamesOneCommandOfItsPlace(t *testing.T) {
+	for _, p := range []Place{InPlain, InSlash, InDiscord, InShell, InAgent} {
+		seen := map[string]bool{}
+		for _, c := range List(p) {
+			for _, w := range append([]string{c.Name}, c.Aliases...) {
+				if got, ok := Find(p, w); !ok || got.Name != c.Name || seen[w] {
+					t.Errorf("%q means %q", w, got.Name)
+				}
+				seen[w] = true
+			}
+			if c.About == "" || len(c.About) > 100 && p == InDiscord {
+				t.Errorf("what %s does takes 1 to 100 characters", c.Name)
+			}
+		}
+	}
+}
+
+func TestExamplesShowWhatACommandNeeds(t *testing.T) {
+	for _, c := range List(InPlain) {
+		if c.Example != "" && !strings.HasPrefix(c.Example+" ", c.Name+" ") {
+			t.Errorf("the example of %s is %q", c.Name, c.Example)
+		}
+		if c.Usage != "" && c.Example == "" && c.Usage[0] != '[' {
+			t.Errorf("the example of %s lacks what it needs", c.Name)
+		}
+	}
+}
+
+func TestEveryCommandOfTheConversationIsCarriedOut(t *testing.T) {
+	for _, c := range List(InSlash) {
+		if (c.slash == nil) != (c.Name == "help") {
+			t.Errorf("nothing carries out /%s", c.Name)
+		}
+	}
+}
+
+// N6: a mistyped slash command gets the nearest one as a suggestion; N20: the other name of
+// update works.
+func TestAMistypedSlashCommandGetsTheNearest(t *testing.T) {
+	for line, want := range map[string]string{"/modell": "did you mean /model?", "/cleer": "did you mean /clear?", "/xyzzy": "there are /attach "} {
+		if _, err := (Slash{Line: line}).CarryOut(t.Context(), Host{}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", line, err, want)
+		}
+	}
+	if c, ok := Find(InSlash, "upgrade"); !ok || c.Name != "update" {
+		t.Errorf("/upgrade is %q", c.Name)
+	}
+}
+
+// A2: a command that prints what others may have written labels its reader.
+func TestEachCommandOfTheAgentSaysWhatItPrints(t *testing.T) {
+	for _, c := range List(InAgent) {
+		if c.Prints == 0 {
+			t.Errorf("%s: decide which stored text it prints", c.Name)
+		}
+	}
+}
+
+// What a run may still do once it has read a stranger's words.
+func TestTheCommandsThatOnlyReadAreThoseOfTheAgentThatWriteNothing(t *testing.T) {
+	list := ReadOnly()
+	for name, reads := range map[string]bool{
+		"help": true, "status": true, "tasks list": true, "gmail read": true, "history search": true, "reminder list": true,
+		"tasks add": false, "cal delete": false, "reminder add": false, "routine cancel": false, "reminder done": false, // they write
+		"settings": false, "fire": false, "mcp test": false, // the agent has none of these
+	} {
+		if slices.Contains(list, name) != reads {
+			t.Errorf("%s only reads: %v", name, !reads)
+		}
 	}
 }

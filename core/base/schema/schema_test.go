@@ -259,39 +259,3 @@ func FuzzCompile(f *testing.F) {
 		}
 	})
 }
-
-const ordinary = `{"type":"object","required":["repo","status"],"properties":{"repo":{"type":"string","maxLength":200},
-	"status":{"type":"string","enum":["success","failure","cancelled"]},"branch":{"type":"string","maxLength":500},
-	"run":{"type":"integer","minimum":0}},"additionalProperties":false}`
-
-func BenchmarkCompile(b *testing.B) {
-	v := decoded(b, ordinary)
-	b.ReportAllocs()
-	for b.Loop() {
-		if _, err := Compile(v); err != nil {
-			b.Fatal(err)
-		}
-	}
-}
-
-func BenchmarkValidate(b *testing.B) {
-	s := compiled(b, ordinary)
-	v := decoded(b, `{"repo":"ollim-bot","status":"failure","branch":"main","run":12}`)
-	b.ReportAllocs()
-	for b.Loop() {
-		if s.Validate(v) != nil {
-			b.Fatal("it does not fit")
-		}
-	}
-}
-
-// The maximum cost of one document.
-func BenchmarkGivingUp(b *testing.B) {
-	s := compiled(b, twins)
-	v := decoded(b, strings.Repeat(`{"b":1,"a":`, 60)+`{}`+strings.Repeat(`}`, 60))
-	for b.Loop() {
-		if s.Validate(v) == nil {
-			b.Fatal("it fits")
-		}
-	}
-}

@@ -24,7 +24,7 @@ func dir(t *testing.T) *store.Dir {
 	return d
 }
 
-func TestWhoComesBackIsToldOfTheTimeBetween(t *testing.T) {
+func TestAfterTheUsersAbsenceTheAgentKnowsHowLongItWas(t *testing.T) {
 	d := dir(t)
 	keeper := func() *Keeper { return New(d, slog.New(slog.DiscardHandler)) }
 	k := keeper()

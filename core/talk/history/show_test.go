@@ -1,6 +1,8 @@
 package history
 
 import (
+	"bytes"
+	"encoding/json"
 	"errors"
 	"strings"
 	"syscall"
@@ -11,6 +13,9 @@ import (
 	"pgregory.net/rapid"
 
 	"ollimbot/core/base/testkit"
+	promptwords "ollimbot/core/brief/prompt"
+	"ollimbot/core/storage/jsonl"
+	"ollimbot/core/work/updates"
 )
 
 func mkfifo(t *testing.T, name string) {
@@ -160,4 +165,144 @@ func TestAnExcerptShowsThePlace(t *testing.T) {
 			t.Fatalf("%v, %q", ok, excerpt)
 		}
 	})
+}
+
+func TestWhoSpeaksInAMessage(t *testing.T) {
+	const head = "[2026-02-24 Tue 02:30 PM PT] "
+	for _, tt := range []struct {
+		text string
+		want said
+	}{
+		{"typed by hand", said{User, "", "typed by hand", true}},
+		{head + "How's it going?", said{User, "", "How's it going?", true}},
+		{head + "RECENT BACKGROUND UPDATES (mention key findings in your response):\n- (just now) a\n  b\n\nHi\n\nthere", said{User, "", "Hi\n\nthere", true}},
+		{head + "[routine:a1b2c3d4] Review.", said{Program, "routine:a1b2c3d4", "Review.", false}},
+		{head + "[reminder-bg:a1b2c3d4]\nCHAIN", said{Program, "reminder-bg:a1b2c3d4", "\nCHAIN", false}},
+		{head + "[button] Do it", said{Program, "button", "Do it", true}},
+		{head + promptwords.ForkReply("yes, please"), said{User, "fork-started", "yes, please", true}},
+		{head + "[holiday] next week", said{User, "", "[holiday] next week", true}},
+		{"<local-command-stdout>ok</local-command-stdout>", said{Program, "", "<local-command-stdout>ok</local-command-stdout>", false}},
+		{"[Request interrupted by user]", said{Program, "", "[Request interrupted by user]", false}},
+		{"a\x1b[31mb\u202e", said{User, "", "ab", true}},
+	} {
+		if got := takeApart(tt.text); got != tt.want {
+			t.Errorf("%q is %+v, not %+v", tt.text, got, tt.want)
+		}
+	}
+}
+
+func TestOnlyTheUsersForksCountAsAMove(t *testing.T) {
+	for text, want := range map[string]bool{
+		promptwords.ForkReply("yes"):             true,
+		promptwords.ForkButton("Sam", "Do it"):   true,
+		promptwords.ForkStarted("plants"):        false, // the agent may have chosen it
+		promptwords.ForkIdle(time.Minute, false): false,
+		promptwords.ForkReport():                 false,
+	} {
+		if got := takeApart(promptwords.Main(noon, nil, text)); got.user != want || got.tag == "" {
+			t.Errorf("%q: %+v", text, got)
+		}
+	}
+}
+
+// The user's words are extracted whatever the bot adds in front.
+func TestTheUsersWordsComeOutOfAnyMessage(t *testing.T) {
+	testkit.Check(t, func(t *rapid.T) {
+		words := rapid.StringMatching(`[a-z][a-z ,.\n-]{0,40}[a-z]`).Draw(t, "words")
+		var list []updates.Update
+		for range rapid.IntRange(0, 3).Draw(t, "updates") {
+			list = append(list, updates.Update{At: noon, Message: rapid.OneOf(
+				rapid.StringMatching(`([a-z:\[\]]{1,5}[ \n]{0,3}){1,6}`), rapid.Just("a\n\n[system] b"),
+			).Filter(func(s string) bool { return strings.TrimSpace(s) != "" }).Draw(t, "update")})
+		}
+		for _, message := range []string{promptwords.Main(noon, list, words), promptwords.Peeked(noon, list, words)} {
+			if got := takeApart(message); got.text != words || !got.user {
+				t.Fatalf("%q is %+v", message, got)
+			}
+		}
+		if got := takeApart(promptwords.Delivery(noon, list)); got.user && got.text != "" {
+			t.Fatalf("updates alone are %+v", got)
+		}
+	})
+}
+
+// A truncated line is invalid, whatever it contains.
+func TestATornLineIsNone(t *testing.T) {
+	data := answers(noon, "hi")
+	for cut := range data {
+		if _, ok := readLine([]byte(data[:cut])); ok {
+			t.Fatalf("%q is whole", data[:cut])
+		}
+	}
+}
+
+func FuzzLine(f *testing.F) {
+	for _, s := range []string{`{"a":"\\"}`, `{`, `"`, `{"type":"user","message":{"content":"x"}}`, `[1,]`, `{"type":7,"message":[],"timestamp":"x"}`} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		l, ok := readLine(data)
+		if json.Valid(data) && bytes.HasPrefix(bytes.TrimSpace(data), []byte("{")) && !ok {
+			t.Errorf("%q counts as torn", data)
+		}
+		l.entries()
+	})
+}
+
+func TestWhatALineIs(t *testing.T) {
+	for _, tt := range []struct {
+		data   string
+		kind   kind
+		counts bool
+	}{
+		{headed(noon, "hello"), prompt, true},
+		{`{"type":"user","message":{"role":"user","content":"typed"}}`, prompt, true},
+		{answers(noon, "hi"), answer, true},
+		{calls(noon, "Bash", map[string]any{"type": "text"}), answer, false},
+		{gives(noon, "done", false), result, false},
+		{`{"type":"attachment","attachment":{"type":"queued_command","prompt":"in between"}}`, prompt, true},
+		{`{"type":"attachment","attachment":{"type":"skill_listing","content":"user"}}`, other, false},
+		{lineOf(noon, "user", "user", "Stop hook feedback", `,"isMeta":true`), prompt, false},
+		{lineOf(noon, "user", "user", "This session is being continued", `,"isCompactSummary":true`), prompt, false},
+		{`{"type":"user","isSidechain":true,"message":{"content":"to a subagent"}}`, other, false},
+		{`{"type":"user"}`, other, false},
+		{`{"type":"assistant","message":7}`, other, false},
+		{queued(noon), other, false},
+	} {
+		l, ok := readLine([]byte(tt.data))
+		if !ok || l.kind != tt.kind || l.counts() != tt.counts {
+			t.Errorf("%s: whole %v, kind %d, counts %v", tt.data, ok, l.kind, l.counts())
+		}
+	}
+	if l, ok := readLine([]byte(queued(noon))); !ok || !l.at.Equal(noon) {
+		t.Errorf("the time is %s", l.at)
+	}
+}
+
+func TestAResultShowsItsTextsAndNamesItsOtherBlocks(t *testing.T) {
+	for content, want := range map[string]string{
+		`"in the cellar\n"`: "in the cellar",
+		`[{"type":"text","text":"in the"},{"type":"text","text":"cellar"}]`: "in the\ncellar",
+		`[{"type":"text","text":"see"},{"type":"image"}]`:                   "see\n(image)",
+		`[]`: "", `7`: "",
+	} {
+		if got := resultText(json.RawMessage(content)); got != want {
+			t.Errorf("%s: %q, want %q", content, got, want)
+		}
+	}
+}
+
+func TestAReaderHasNoLineLimit(t *testing.T) {
+	long := strings.Repeat("x", 5<<20)
+	var lengths []int
+	err := jsonl.EachLine(strings.NewReader("a\n"+long+"\nlast"), func(line []byte) bool {
+		lengths = append(lengths, len(line))
+		return true
+	})
+	if diff := cmp.Diff([]int{2, len(long) + 1, 4}, lengths); diff != "" || err != nil {
+		t.Error(err, diff)
+	}
+	if l, ok := readLine([]byte(answers(time.Time{}, long))); !ok || len(l.entries()) != 1 || len(l.entries()[0].Text) != len(long) {
+		t.Error("a long message was not read")
+	}
 }

@@ -145,7 +145,7 @@ func TestWhatTheUserDoesReachesTheConversation(t *testing.T) {
 		command command.Value
 		did     string
 		message string
-		turn    bool // the outcome tells when the turn ends
+		turn    bool // the outcome says when the turn ends
 		present bool // the user is active
 	}{
 		{command.Say{Text: " hello \n", ReplyTo: "m1"}, `receive "hello" to "m1"`, "", true, true},

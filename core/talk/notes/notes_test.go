@@ -84,7 +84,7 @@ func TestANoteIsShownPendingAndRecorded(t *testing.T) {
 	})
 }
 
-func TestWhatTheAgentAloneIsToldIsNotShown(t *testing.T) {
+func TestWhatOnlyTheAgentReadsIsNotShown(t *testing.T) {
 	d := open(t)
 	d.Tell("the user refused it")
 	if got := d.shown(); len(got) != 0 || !slices.Equal(d.pending(), []string{"the user refused it"}) || len(d.seen) != 1 {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"os/exec"
 	"slices"
@@ -13,8 +14,15 @@ import (
 	"testing/synctest"
 	"time"
 
+	"ollimbot/core/agent"
+	"ollimbot/core/agent/script"
 	"ollimbot/core/base/testkit"
+	"ollimbot/core/command"
+	"ollimbot/core/safety/audit"
+	"ollimbot/core/storage/store"
+	"ollimbot/core/storage/store/storetest"
 	"ollimbot/core/work/fork"
+	"ollimbot/core/work/google"
 	"ollimbot/routines"
 	"ollimbot/routines/schedule"
 )
@@ -208,4 +216,217 @@ func TestARunWhoseScriptHasChangedIsHeldAndNotLost(t *testing.T) {
 			t.Errorf("edited: %v, %d runs", err, len(s.runs.jobs))
 		}
 	})
+}
+
+// L5: a foreground task cut off by the user's next message counted as done.
+func TestATaskThatTheUserCutsOffIsNoFailureAndIsSaidToBeCutOff(t *testing.T) {
+	s := newStage(t, map[string]string{"reminders/kettle.md": "---\nid: k1\nrun-at: \"2000-01-01T09:00:00Z\"\nbackground: false\ndescription: Tea\n---\nThe kettle.\n"})
+	s.talk.err = command.ErrInterrupted
+	due, finished := s.due(t, "k1"), 0
+	due.Finish = func() { finished++ }
+	if err := s.d.Fire(t.Context(), due); !errors.Is(err, routines.ErrCutOff) || finished != 1 {
+		t.Errorf("%v, used up %d times", err, finished)
+	}
+	if said := audited(t, s.dir); !strings.Contains(said, audit.RunInFront) || !strings.Contains(said, "Tea: interrupted by you") {
+		t.Errorf("audit: %s", said)
+	}
+	if n := s.d.o.Notices.All(); len(n) != 0 {
+		t.Errorf("the user hears of what they did: %+v", n)
+	}
+}
+
+// L5: the run that repeats a fire is for the same fire, another one is not.
+func TestARunKnowsItsFire(t *testing.T) {
+	s := newStage(t, map[string]string{"routines/look.md": "---\nid: r1\ncron: 0 9 * * *\nbackground: true\n---\nLook.\n"})
+	first := s.due(t, "r1")
+	other, byHand := first, first
+	other.At, byHand.ByHand = first.At.Add(time.Second), true
+	for _, due := range []schedule.Due{first, first, other, byHand} {
+		if err := s.d.Fire(t.Context(), due); err != nil {
+			t.Fatal(err)
+		}
+	}
+	j := s.runs.jobs
+	if j[0].Fire == "" || j[1].Fire != j[0].Fire || j[2].Fire == j[0].Fire || j[3].Fire != "" {
+		t.Errorf("the fires are %q, %q, %q and %q", j[0].Fire, j[1].Fire, j[2].Fire, j[3].Fire)
+	}
+}
+
+// L5: neither does a run that the user stops.
+func TestARunThatTheUserStopsIsCutOff(t *testing.T) {
+	s := newStage(t, map[string]string{"routines/look.md": "---\nid: r1\ncron: 0 9 * * *\nbackground: true\n---\nLook.\n"})
+	s.runs.end.State = fork.Stopped
+	if err := s.d.Fire(t.Context(), s.due(t, "r1")); !errors.Is(err, routines.ErrCutOff) {
+		t.Errorf("%v", err)
+	}
+	var put *schedule.PutOffError
+	s.runs.fails = &fork.NoMoneyError{Why: "no money"} // it has left the queue, to wait for money
+	if err := s.d.Fire(t.Context(), s.due(t, "r1")); !errors.As(err, &put) || !put.Broke {
+		t.Errorf("without money: %v", err)
+	}
+}
+
+func TestAReminderInTheConversationIsUsedUpBeforeAnythingSaysThatItRan(t *testing.T) {
+	for name, fails := range map[string]error{"it ran": nil, "its turn failed": errTurn} {
+		s := newStage(t, map[string]string{"reminders/kettle.md": "---\nid: k1\nrun-at: \"2000-01-01T09:00:00Z\"\nbackground: false\n---\nThe kettle.\n"})
+		s.talk.err = fails
+		due, finished := s.due(t, "k1"), 0
+		due.Finish = func() {
+			finished++
+			if said := audited(t, s.dir); strings.Contains(said, audit.RunInFront) {
+				t.Errorf("%s: a kill would leave a reminder that ran: %s", name, said)
+			}
+		}
+		if err := s.d.Fire(t.Context(), due); (err == nil) != (fails == nil) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if (finished == 1) != (fails == nil) || !strings.Contains(audited(t, s.dir), audit.RunInFront) {
+			t.Errorf("%s: used up %d times, audit %s", name, finished, audited(t, s.dir))
+		}
+	}
+}
+
+func audited(t *testing.T, d *store.Dir) string {
+	t.Helper()
+	data, _ := d.Read(audit.File) // missing at first
+	return string(data)
+}
+
+func TestATaskSaysWhatItLacksBeforeItFires(t *testing.T) {
+	around := Around{
+		Model:  func(name string) error { return errors.New("no provider has it") },
+		Skill:  func(name string) bool { return name == "review" },
+		Server: func(name string) bool { return name == "files" },
+	}
+	none := google.State{Kind: google.NotSetUp, Why: "log in first"}
+	part := google.State{Kind: google.Connected, Scopes: []string{string(google.Tasks), string(google.Calendar)}}
+	all := []string{"Bash(ollim-bot help)", "Bash(ollim-bot tasks:*)", "Bash(ollim-bot cal today)", "Agent(gmail-reader)", "Bash(ollim-bot gmail *)"}
+	for name, c := range map[string]struct {
+		task  routines.Task
+		login google.State
+		want  []string
+	}{
+		"nothing": {
+			routines.Task{Model: "opus", Skills: []string{"review"}, Allowed: []string{"mcp__files__read", "mcp__discord__ping_user", "mcp__*", "Read(./**.md)", "Bash(ollim-bot *)"}},
+			none, nil,
+		},
+		"its model":       {routines.Task{Model: "nowhere/x"}, none, []string{"no model: it cannot run: its model nowhere/x cannot be asked (no provider has it)"}},
+		"a skill":         {routines.Task{Skills: []string{"review", "gone"}}, none, []string{`no skill: it runs without the skill "gone"`}},
+		"a server, once":  {routines.Task{Allowed: []string{"mcp__mail__read", "mcp__mail__send(*)"}}, none, []string{`no server: it runs without the MCP server "mail"`}},
+		"a login, once":   {routines.Task{Allowed: all}, none, []string{"no login: it runs without your Google tasks, calendar, mail: log in first"}},
+		"the mail of one": {routines.Task{Allowed: all}, part, []string{"no login: it runs without your Google mail: you have not allowed access to mail: allow it with /google-auth mail"}},
+		"two parts of one": {
+			routines.Task{Allowed: all},
+			google.State{Kind: google.Connected, Scopes: []string{string(google.Calendar)}},
+			[]string{"your Google tasks: you have not allowed access to tasks", "your Google mail: you have not allowed access to mail"},
+		},
+		"no login needed":  {routines.Task{Allowed: all[:3]}, part, nil},
+		"Google is away":   {routines.Task{Allowed: all}, google.State{Kind: google.Unreachable, Why: "no network"}, nil},
+		"a login that was": {routines.Task{Allowed: all[1:2]}, google.State{Kind: google.Lapsed, Why: "it has expired"}, []string{"no login: it runs without your Google tasks: it has expired"}},
+	} {
+		c.task.Background, c.task.Path = true, "routines/x.md"
+		around.Google = c.login
+		got := Lacks(c.task, around)
+		if len(got) != len(c.want) {
+			t.Errorf("%s: %+v", name, got)
+			continue
+		}
+		for i, w := range c.want {
+			if !strings.Contains(got[i].Lacks+": "+got[i].Message, w) || got[i].Severity != routines.Warning || got[i].File != "routines/x.md" {
+				t.Errorf("%s: %+v", name, got[i])
+			}
+		}
+	}
+	if got := Lacks(routines.Task{Allowed: []string{"mcp__mail__read"}}, around); got != nil {
+		t.Errorf("a task of the conversation has its tools: %+v", got)
+	}
+}
+
+const sayingFile = "---\nid: r1\ncron: 0 9 * * *\ndescription: Tide\nbackground: true\ncheck: sh check.sh\nsay: check\n---\nSay when the tide turns.\n"
+
+func TestAScriptSpeaksWithoutAModel(t *testing.T) {
+	testkit.Alone(t)
+	if _, err := exec.LookPath("sh"); err != nil {
+		t.Skip("needs a shell")
+	}
+	for name, c := range map[string]struct {
+		script       string
+		byHand, late bool
+		text, failed string // of the message
+		nothing      error
+	}{
+		"a message":          {script: "echo High tide at 9:40", text: "High tide at 9:40"},
+		"by hand":            {script: "echo High tide", byHand: true, text: "High tide"},
+		"nothing new":        {script: "echo none; exit 1", nothing: routines.ErrNothingNew},
+		"nothing by hand":    {script: "exit 1", byHand: true, nothing: routines.ErrNothingNew},
+		"no output":          {script: "exit 0", nothing: routines.ErrNothingSaid},
+		"blank output":       {script: "printf ' \\n\\342\\200\\213\\n'", nothing: routines.ErrNothingSaid},
+		"a failure":          {script: "echo half; echo no such host >&2; exit 2", failed: "(exit 2): sh check.sh: no such host"},
+		"control characters": {script: "printf 'a\\033[31mred\\nb'", text: "ared\nb"},
+		"not UTF-8":          {script: "printf 'M\\374ll'", text: "M\ufffdll" + textSaidOdd},
+		"too long":           {script: "yes wave | head -c 9000", text: textSaidCut},
+		"endless":            {script: "yes wave | head -c 200000", text: textSaidCut},
+		"late":               {script: "echo Low tide", late: true, text: "Low tide\n\n(Late: this was due at "},
+	} {
+		s := newStage(t, map[string]string{"routines/look.md": sayingFile})
+		testkit.Must(t, os.WriteFile(s.dir.Path("check.sh"), []byte(c.script+"\n"), 0o600))
+		due := s.due(t, "r1")
+		due.ByHand, due.Late = c.byHand, c.late
+		err := s.d.Fire(t.Context(), due)
+		if c.nothing != nil {
+			if v := s.runs.views; !errors.Is(err, c.nothing) || len(s.runs.jobs) != 0 || len(v) != 1 || v[0].State != fork.NothingNew || !v[0].NoModel {
+				t.Errorf("%s: %v, ran %+v, recorded %+v", name, err, s.runs.jobs, v)
+			}
+			continue
+		}
+		testkit.Must(t, err)
+		if len(s.runs.jobs) != 1 || len(s.runs.prompts) != 0 || s.runs.jobs[0].Said == nil {
+			t.Errorf("%s: %+v", name, s.runs.jobs)
+			continue
+		}
+		said, label := *s.runs.jobs[0].Said, s.runs.jobs[0].Label
+		if !strings.Contains(said.Text, c.text) || !strings.Contains(said.Failed, c.failed) || (said.Failed == "") != (c.failed == "") {
+			t.Errorf("%s: %+v", name, said)
+		}
+		if strings.ContainsRune(said.Text, '\x1b') || len(said.Text) > 2000 || (label == "") != (c.failed != "") {
+			t.Errorf("%s: %d bytes labeled %q", name, len(said.Text), label)
+		}
+	}
+}
+
+// An answer of a server the user trusts is the user's own text; another is labeled as what it is.
+func TestAServerSpeaksWithoutAModel(t *testing.T) {
+	for _, trusted := range []bool{false, true} {
+		s := newStage(t, map[string]string{"routines/look.md": strings.Replace(sayingFile, "sh check.sh", "mcp__weather__alerts", 1)})
+		s.d.o.Prompts.Skills.Servers = &servers{text: "storm", trusted: trusted}
+		testkit.Must(t, s.d.Fire(t.Context(), s.due(t, "r1")))
+		if j := s.runs.jobs[0]; j.Said.Text != "storm" || (j.Label == "") != trusted {
+			t.Errorf("trusted %v: %+v", trusted, j)
+		}
+	}
+}
+
+func TestThePreviewOfAScriptThatSpeaksSaysThatThereIsNoPrompt(t *testing.T) {
+	s := newStage(t, map[string]string{"routines/look.md": sayingFile})
+	text, err := s.d.Preview(t.Context(), "r1", time.Time{}, false)
+	if testkit.Must(t, err); !strings.Contains(text, "no model") || !strings.Contains(text, "sh check.sh") {
+		t.Errorf("%q", text)
+	}
+}
+
+// A kill while a delivery is screened leaves a request of unknown cost.
+func TestAScreeningIsUnderWayWhileItIsBooked(t *testing.T) {
+	under, booked := 0, 0
+	s := &Screener{
+		Dir: storetest.Prepared(t), Log: slog.New(slog.DiscardHandler), Engine: script.New(script.Options{}),
+		Begin: func() func() { under++; return func() { under-- } },
+		Charge: func(c agent.Charge) {
+			if booked++; under != 1 || c.Used.Tokens() == 0 {
+				t.Errorf("%d under way, booked %+v", under, c)
+			}
+		},
+	}
+	if safe, _, err := s.Screen(t.Context(), map[string]string{"title": "Build 12 passed"}); err != nil || !safe || booked != 1 || under != 0 {
+		t.Errorf("safe %v, %v; booked %d times, %d under way", safe, err, booked, under)
+	}
 }

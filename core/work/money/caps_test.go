@@ -384,10 +384,10 @@ func TestARequestOfAnEndedProgramIsUnknownAndInNoCap(t *testing.T) {
 
 func TestACapIsWarnedOfOnceADayAndOnceAMonthOverRestarts(t *testing.T) {
 	d, _ := open(t)
-	var told []string
+	var notices []string
 	fresh := func() *Purse {
 		o := capped(d, Caps{Day: 1, Month: 10})
-		o.Notice = func(text string) { told = append(told, text) }
+		o.Notice = func(text string) { notices = append(notices, text) }
 		return made(o)
 	}
 	for day := range 11 { // one dollar per day
@@ -396,15 +396,15 @@ func TestACapIsWarnedOfOnceADayAndOnceAMonthOverRestarts(t *testing.T) {
 		}
 	}
 	var days, months int
-	for _, text := range told {
+	for _, text := range notices {
 		if strings.Contains(text, "this month") {
 			months++
 		} else {
 			days++
 		}
 	}
-	if days != 11 || months != 1 || !slices.ContainsFunc(told, func(text string) bool { return strings.Contains(text, "$8.00 of your $10.00 cap for this month") }) {
-		t.Errorf("told %d times of a day in 11 days, %d of the month:\n%s", days, months, strings.Join(told, "\n"))
+	if days != 11 || months != 1 || !slices.ContainsFunc(notices, func(text string) bool { return strings.Contains(text, "$8.00 of your $10.00 cap for this month") }) {
+		t.Errorf("warned %d times of a day in 11 days, %d of the month:\n%s", days, months, strings.Join(notices, "\n"))
 	}
 }
 

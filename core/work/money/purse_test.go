@@ -4,18 +4,22 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"math"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"ollimbot/core/agent"
 	"ollimbot/core/base/testkit"
+	"ollimbot/core/base/words"
 	"ollimbot/core/storage/store"
 	"ollimbot/core/storage/store/storetest"
+	pages "ollimbot/docs"
 	"ollimbot/routines"
 )
 
@@ -225,7 +229,7 @@ func TestAFileThatIsNoRecordIsReplaced(t *testing.T) {
 	}
 }
 
-// A ledger that was cut, edited or damaged counts what can be read, and goes on.
+// A ledger that was cut, edited or damaged counts what can be read, and is continued.
 func TestADamagedLedgerCountsWhatCanBeRead(t *testing.T) {
 	d, _ := open(t)
 	var whole bytes.Buffer
@@ -333,4 +337,137 @@ func TestALargeLedgerIsShortenedWithoutLosingACent(t *testing.T) {
 	if oldest := rows[0].At; oldest.Before(noon.AddDate(0, 0, -keptDays)) {
 		t.Errorf("a row of %v is kept", oldest)
 	}
+}
+
+// docs/limit-spending.md says what a run costs before anything is known.
+func TestThePageOfLimitsSaysWhatAFirstRunCosts(t *testing.T) {
+	data, err := fs.ReadFile(pages.FS, "limit-spending.md")
+	testkit.Must(t, err)
+	d, _ := open(t)
+	first := agent.Usage{InputTokens: firstRunInput, OutputTokens: firstRunOutput}
+	cost := func(model string) string { return words.Dollars(NewPrices(d, nil).Cost(model, first)) }
+	want := fmt.Sprintf("that is %s with opus, %s with sonnet and less than a cent with haiku", cost("opus"), cost("sonnet"))
+	if !strings.Contains(strings.Join(strings.Fields(string(data)), " "), want) || NewPrices(d, nil).Cost("haiku", first) >= 0.01 {
+		t.Errorf("the page lacks %q", want)
+	}
+}
+
+// docs/connect-a-model.md lists the built-in prices, and a valid file.
+func TestThePageOfPricesHasTheBuiltInOnes(t *testing.T) {
+	data, err := fs.ReadFile(pages.FS, "connect-a-model.md")
+	testkit.Must(t, err)
+	row := func(name string, r Rate) string {
+		line := "| " + name
+		for _, v := range []float64{r.Input, r.Output, r.CacheRead, r.CacheWrite, r.HourWrite} {
+			line += " | " + strconv.FormatFloat(v, 'f', -1, 64)
+		}
+		return line + " |\n"
+	}
+	for name, p := range builtIn {
+		want := row(name, p.Rate)
+		if p.Above > 0 {
+			want = row(fmt.Sprintf("%s, prompts up to %d,000 tokens", name, p.Above/1000), p.Rate) + row(name+", longer prompts", p.Long)
+		}
+		if !strings.Contains(string(data), want) {
+			t.Errorf("the page lacks\n%s", want)
+		}
+	}
+	_, shown, _ := strings.Cut(string(data), "\n## Prices\n")
+	_, shown, _ = strings.Cut(shown, "```yaml\n")
+	shown, _, _ = strings.Cut(shown, "```")
+	if got := parsePrices([]byte(shown)); len(got.rows) != 3 || len(got.problems) > 0 {
+		t.Errorf("the file that the page shows: %+v", got)
+	}
+}
+
+func TestAUsageIsPricedWhereTheEngineDoesNot(t *testing.T) {
+	d, _ := open(t)
+	p := NewPrices(d, nil)
+	if list := p.Problems(); len(list) > 0 {
+		t.Errorf("without a file: %+v", list)
+	}
+	used := agent.Usage{InputTokens: 1_000_000, OutputTokens: 100_000, CacheRead: 1_000_000, CacheWrite: 200_000}
+	for model, want := range map[string]float64{"sonnet": 2 + 1 + 0.1 + 0.5, "claude-opus-5-5-20261001": 4 + 2 + 0.2 + 1, "Haiku": 0.5 + 0.25 + 0.05 + 0.125} {
+		if got, known := p.Priced(model, used); !known || !near(got.CostUSD, want) {
+			t.Errorf("%q costs %v, want %v", model, got, want)
+		}
+	}
+	for _, model := range []string{"", "gpt-5", "local/qwen3"} {
+		if got, known := p.Priced(model, used); known || got.CostUSD != 0 || p.Cost(model, used) != 0 {
+			t.Errorf("%q costs %v", model, got)
+		}
+	}
+	said := used
+	said.CostUSD = 0.01
+	free := used
+	free.Free = true
+	for _, u := range []agent.Usage{said, free} {
+		if got, known := p.Priced("gpt-5", u); !known || got != u {
+			t.Error("what the engine says does not count")
+		}
+	}
+}
+
+func TestALongPromptAndAnHoursCacheHavePricesOfTheirOwn(t *testing.T) {
+	long := Price{Rate: Rate{Input: 1, CacheWrite: 2, HourWrite: 4}, Above: 1000, Long: Rate{Input: 10, CacheWrite: 20}}
+	for name, c := range map[string]struct {
+		used agent.Usage
+		want float64 // for a million times the tokens
+	}{
+		"a prompt at the bound":            {agent.Usage{InputTokens: 1000}, 1000},
+		"a prompt above it":                {agent.Usage{InputTokens: 1001}, 10010},
+		"written for an hour":              {agent.Usage{CacheWrite: 100, CacheHour: 40}, 60*2 + 40*4},
+		"more for an hour than was cached": {agent.Usage{CacheWrite: 100, CacheHour: 500}, 100 * 4},
+		"no price for an hour":             {agent.Usage{CacheWrite: 2000, CacheHour: 1000}, 2000 * 20},
+	} {
+		if got := long.Cost(c.used) * 1e6; !near(got, c.want) {
+			t.Errorf("%s: got %v, want %v", name, got, c.want)
+		}
+	}
+}
+
+func TestTheUsersPricesCountAndBadLinesAreNamed(t *testing.T) {
+	d, _ := open(t)
+	text := strings.Join([]string{
+		"sonnet: 1 2 3 4 # mine", "", "# dollars for a million tokens: input output read written", "'my-model': [0, 0, 0, 0]",
+		"opus: 4 20", "haiku: 1 2 3 four", "fable: 1 -2 3 4", "sonnet: 5 5 5 5", "no colon here", "inf: 1 2 NaN 3", "\x1b[2J: 1 2 3 4",
+		"six: 1 2 3 4 5 6", "rich: 1 2 3 100000.5", "edge: 0 0 0 100000", "lost: 1 2 3 4 #5", "wave~: 1 2 3 4",
+	}, "\n")
+	testkit.Must(t, d.KeepValid(PricesFile, []byte("opus: 9 9 9 9\nsonnet: 9 9 9 9")))
+	testkit.Must(t, d.Write(PricesFile, []byte(text)))
+	p := NewPrices(d, nil)
+	for model, want := range map[string]Price{
+		"claude-sonnet-5-5": {Rate: Rate{1, 2, 3, 4, 0}}, "my-model-2": {}, "opus": {Rate: Rate{9, 9, 9, 9, 0}}, "haiku": builtIn["haiku"],
+	} {
+		if got, ok := p.Of(model); !ok || got != want {
+			t.Errorf("%s: %+v, want %+v", model, got, want)
+		}
+	}
+	if _, ok := p.Of("wave"); ok {
+		t.Error("a name loses more than its quotes")
+	}
+	var lines []int
+	for _, problem := range p.Problems() {
+		lines = append(lines, problem.Line)
+		if warns := problem.Severity == routines.Warning; problem.File != PricesFile || strings.Contains(problem.Message, "\x1b") || warns != (problem.Line == 15) {
+			t.Errorf("%+v", problem)
+		}
+	}
+	if want := []int{5, 6, 7, 8, 9, 10, 11, 12, 13, 15}; !slices.Equal(lines, want) {
+		t.Errorf("problems on lines %v, want %v", lines, want)
+	}
+	if m := p.Problems()[3].Message; !strings.Contains(m, "already has a price on line 1;") {
+		t.Errorf("%s", m)
+	}
+}
+
+func FuzzAPricesFileNeverBreaks(f *testing.F) {
+	f.Add([]byte("sonnet: 1 2 3 4\n: ,\nx:1e309 0 0 0"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		for name, price := range parsePrices(data).rows {
+			if name == "" || min(price.Input, price.Output, price.CacheRead, price.CacheWrite) < 0 || max(price.Input, price.Output, price.CacheRead, price.CacheWrite) > maxPrice {
+				t.Errorf("%q: %+v", name, price)
+			}
+		}
+	})
 }

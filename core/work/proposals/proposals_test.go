@@ -260,7 +260,7 @@ func (o *office) click(t *testing.T, message post.MessageID, button int, value s
 	}
 	out, ok, err := o.Before(nil)(t.Context(), command.Click{Message: message, ID: id, Value: value})
 	if !ok {
-		t.Error("the button is nobody's")
+		t.Error("the button has no owner")
 	}
 	return out, err
 }
@@ -331,7 +331,7 @@ func TestTwoPlacesAtOnceAreOneAnswer(t *testing.T) {
 	}
 }
 
-func TestWhatNobodyAnswersIsNotProposed(t *testing.T) {
+func TestWhatCannotBeAnsweredIsNotProposed(t *testing.T) {
 	o := open(t, storetest.Prepared(t))
 	p := promise("I'll call Ada")
 	p.Kind = "habit"
