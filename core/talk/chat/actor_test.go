@@ -81,11 +81,25 @@ func (a *actor) next(p ...any) {
 	a.plays = append(a.plays, p)
 }
 
+// asks adds a turn in which the newest session asks for a command.
+func (a *actor) asks(command string) {
+	a.next(func(ctx context.Context) {
+		input, _ := json.Marshal(map[string]string{"command": command})
+		a.newest().o.Permission(ctx, agent.ToolUse{Name: "Bash", Input: input})
+	}, agent.Text{Delta: "after it"})
+}
+
 // session returns the n-th opened session.
 func (a *actor) session(n int) *acting {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.cast[n]
+}
+
+func (a *actor) newest() *acting {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.cast[len(a.cast)-1]
 }
 
 // inputs returns the messages of all sessions, without timestamps.
@@ -220,7 +234,7 @@ func actedWith(t *testing.T, a *actor, prepare func(s *stage), story func(s *sta
 	t.Helper()
 	root := filepath.Join(t.TempDir(), "data")
 	synctest.Test(t, func(t *testing.T) {
-		s := stageAt(t, root, nil, func(o *Options) { o.Engine = a })
+		s := stageAt(t, root, a)
 		if prepare != nil {
 			prepare(s)
 		}

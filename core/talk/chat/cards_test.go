@@ -11,57 +11,10 @@ import (
 	"ollimbot/core/agent"
 	"ollimbot/core/base/testkit"
 	"ollimbot/core/brief/toolset"
-	"ollimbot/core/command"
 	"ollimbot/core/storage/config"
 	"ollimbot/core/talk/post"
 	"ollimbot/core/talk/transcript"
 )
-
-// A bot without Discord has only the dashboard.
-func TestWithoutAPhoneTheDashboardHasEverything(t *testing.T) {
-	a := &actor{}
-	alone := func(o *Options) { o.Engine, o.Remote, o.RemoteName = a, nil, "" }
-	inBubble(t, func(t *testing.T, root string) {
-		stageAt(t, root, nil, alone).run(func(s *stage) {
-			a.next(
-				agent.Text{Delta: "wrong"}, agent.Rewind{Bytes: 5}, agent.Text{Delta: "right"}, agent.ToolStart{Name: "Read"},
-				agent.ToolEnd{Name: "Read", Denied: true}, agent.Retry{Reason: "overloaded"}, agent.Compacting{PreTokens: 9000}, agent.Compacting{Done: true},
-				agent.Notice{Text: "switched models"}, func() {
-					if r := a.session(0).call(t, toolset.DiscordEmbed, `{"title":"A card"}`); r.IsError {
-						t.Error(r.Text)
-					}
-				},
-			)
-			testkit.Must(t, <-s.take(command.Receive{Text: "hello"}))
-			s.settle()
-			testkit.Must(t, s.EnterFork("taxes"))
-			s.settle()
-			var got []string
-			for _, e := range s.o.Records.Transcript.Entries() {
-				line := string(e.Role) + ": " + e.Text
-				if e.Embed != nil {
-					line += e.Embed.Title
-				}
-				got = append(got, strings.TrimSpace(line+" "+strings.Join(e.Tools, ", ")))
-			}
-			equal(t, "in the chat", got, []string{
-				"you: hello", "bot: right Read" + transcript.DeniedMark, "notice: auto-compacted", "notice: switched models", "bot: A card",
-				"bot: " + textForkCard, "bot: fine",
-			})
-			entries := s.o.Records.Transcript.Entries()
-			card := entries[len(entries)-2]
-			if _, err := s.Click(s.t.Context(), card.ID, card.Embed.Buttons[2].Action); err != nil {
-				t.Fatal(err)
-			}
-			s.settle()
-			for _, e := range s.o.Records.Transcript.Entries() {
-				if e.ID == card.ID && len(e.Embed.Buttons) > 0 {
-					t.Errorf("the fork has ended, and its card still shows %+v", e.Embed)
-				}
-			}
-		})
-	})
-}
 
 // A turn may think for an hour. Any other job that takes ten minutes is stuck.
 func TestTheConversationIsAliveWhileItsTurnGivesSignsOfLife(t *testing.T) {

@@ -36,7 +36,7 @@ func (s *stage) pinged(buttons ...post.Button) (id post.MessageID, card *post.Em
 }
 
 func TestTwoQuickClicksOnButtonsOfOneRunAreBothAnswered(t *testing.T) {
-	live(t, func(s *stage) {
+	acted(t, func(s *stage, a *actor) {
 		id, card := s.pinged(post.Button{Label: "A", Action: "agent:draft it"}, post.Button{Label: "B", Action: "agent:file it"})
 		release := s.occupy()
 		for _, button := range card.Buttons {
@@ -46,7 +46,7 @@ func TestTwoQuickClicksOnButtonsOfOneRunAreBothAnswered(t *testing.T) {
 		}
 		release()
 		pass(time.Minute)
-		if inputs := s.ear.inputs(); len(inputs) != 2 {
+		if inputs := a.inputs(); len(inputs) != 2 {
 			t.Errorf("the session hears %q", inputs)
 		}
 	})
@@ -135,19 +135,12 @@ func TestAForkThatCannotBeLoggedIsReported(t *testing.T) {
 func TestADeliveryCutShortIsSettledByTheEnginesMemory(t *testing.T) {
 	for _, taken := range []bool{true, false} {
 		root := filepath.Join(t.TempDir(), "data")
-		s := stageAt(t, root, nil)
+		s := stageAt(t, root, &actor{})
 		testkit.Must(t, errors.Join(s.o.Records.Updates.Append(s.now(), "one"), s.o.Records.Updates.Append(s.now(), "two")))
 		const id = "5f4dcc3b-0000-4000-8000-000000000000"
 		_, err := s.o.Records.Updates.Claim(func([]updates.Update) updates.Delivery { return updates.NewDelivery(id, "the message", nil) })
 		testkit.Must(t, err)
-		if taken {
-			main, err := s.ear.Engine.Open(t.Context(), agent.SessionOptions{ID: id})
-			testkit.Must(t, err)
-			for _, err := range main.Send(t.Context(), agent.Message{Text: "the message"}) {
-				testkit.Must(t, err)
-			}
-		}
-		next := stageAt(t, root, nil)
+		next := stageAt(t, root, &actor{has: taken})
 		next.delivery.recover(t.Context())
 		if n := len(next.o.Records.Updates.Peek()); taken && n != 0 || !taken && n != 2 {
 			t.Errorf("taken %v: %d updates pending", taken, n)
@@ -159,7 +152,7 @@ func TestADeliveryCutShortIsSettledByTheEnginesMemory(t *testing.T) {
 }
 
 func TestTheAgentsCommandsKnowTheirSession(t *testing.T) {
-	s := newStage(t, nil)
+	s := newStage(t)
 	if o := s.main.opener.options(policy.Main, s.reading.ofMain()); o.Command != nil {
 		t.Error("commands are taken although nothing runs them")
 	}

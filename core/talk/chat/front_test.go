@@ -15,7 +15,6 @@ import (
 	"ollimbot/core/base/testkit"
 	"ollimbot/core/brief/toolset"
 	"ollimbot/core/safety/policy"
-	"ollimbot/core/storage/config"
 	"ollimbot/core/storage/store/storetest"
 	"ollimbot/core/talk/post"
 	"ollimbot/core/talk/transcript"
@@ -99,7 +98,7 @@ func TestATaskThatARunHasWrittenHasNoMoreRightsThanTheRun(t *testing.T) {
 
 // Not in a bubble: the file system's time stamps are those of the machine.
 func TestATaskThatACommandWroteIsTheAgentsAtTheEndOfTheTurn(t *testing.T) {
-	s := newStage(t, nil)
+	s := newStage(t)
 	testkit.Must(t, s.SetMode(t.Context(), policy.BypassPermissions))
 	defer s.running.allow(attended)()
 	guard, _ := s.Guard(policy.Main)
@@ -128,60 +127,6 @@ func TestTheEndOfAForkTakesItsQuestionsBack(t *testing.T) {
 		if v := <-verdict; v != policy.Cancelled {
 			t.Errorf("the question was answered with %s", v)
 		}
-	})
-}
-
-func TestSettingsAreTheUsersChoiceUntilTheConfigurationChanges(t *testing.T) {
-	runtime := config.Runtime{}
-	actedWith(t, &actor{}, func(s *stage) {
-		s.adjust = func(r *config.Runtime) {
-			r.ModelMain, r.ThinkingMain, r.ModelFork, r.ThinkingFork = "opus", "low", runtime.ModelFork, "high"
-			r.PermissionMode = "default"
-		}
-	}, func(s *stage, a *actor) {
-		ctx := s.t.Context()
-		testkit.Must(t, errors.Join(s.SetModel(ctx, "haiku"), s.SetThinking(ctx, "off"), s.SetMode(ctx, policy.AcceptEdits)))
-		chosen := agent.Settings{Model: "haiku", Thinking: "off", Mode: policy.AcceptEdits.Engine()}
-		if s.CurrentSettings() != chosen || a.session(0).configured() != chosen {
-			t.Errorf("%+v, the session has %+v", s.CurrentSettings(), a.session(0).configured())
-		}
-		testkit.Must(t, s.EnterFork(""))
-		synctest.Wait()
-		fork := agent.Settings{Model: "haiku", Thinking: "high", Mode: chosen.Mode}
-		if s.CurrentSettings() != fork || a.opened[1].Settings != fork {
-			t.Errorf("the fork has %+v", a.opened[1].Settings)
-		}
-		for _, err := range []error{s.SetModel(ctx, "x"), s.SetThinking(ctx, "x")} {
-			if err == nil || err.Error() != textExitFirst {
-				t.Errorf("%v", err)
-			}
-		}
-		testkit.Must(t, s.SetMode(ctx, policy.BypassPermissions))
-		runtime.ModelFork = "sonnet"
-		testkit.Must(t, s.ConfigChanged(ctx, "model_fork"))
-		fork = agent.Settings{Model: "sonnet", Thinking: "high", Mode: policy.BypassPermissions.Engine()}
-		if a.session(1).configured() != fork || a.session(0).configured() != chosen || s.Mode() != policy.BypassPermissions {
-			t.Errorf("the fork has %+v, main %+v", a.session(1).configured(), a.session(0).configured())
-		}
-		testkit.Must(t, s.ConfigChanged(ctx, "model_main"))
-		if got := s.Settings(false); got.Model != "opus" || got.Thinking != "off" || got.Mode != chosen.Mode {
-			t.Errorf("%+v", got)
-		}
-		testkit.Must(t, s.ConfigChanged(ctx, "thinking_main"))
-		if got := a.session(0).configured(); got.Thinking != "low" || got.Mode != chosen.Mode {
-			t.Errorf("%+v", got)
-		}
-		testkit.Must(t, s.ConfigChanged(ctx, "permission_mode"))
-		if got := a.session(0).configured(); got != (agent.Settings{Model: "opus", Thinking: "low", Mode: policy.Mode("default").Engine()}) {
-			t.Errorf("%+v", got)
-		}
-		a.stiff = errors.New("it does not react")
-		for _, err := range []error{s.ConfigChanged(ctx, "model_main"), s.SetMode(ctx, policy.Ask)} {
-			if !errors.Is(err, a.stiff) {
-				t.Errorf("a setting that did not reach its session: %v", err)
-			}
-		}
-		a.stiff = nil
 	})
 }
 

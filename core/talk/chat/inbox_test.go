@@ -25,7 +25,7 @@ import (
 // Messages put into the inbox, changed and taken back come out once, in order, and the
 // disk agrees.
 func TestPropertyTheInboxIsAListThatSurvives(t *testing.T) {
-	s := newStage(t, nil)
+	s := newStage(t)
 	testkit.Check(t, func(rt *rapid.T) {
 		b := s.inbox
 		all, finish := b.take()
@@ -229,7 +229,7 @@ func TestMessagesOfEarlierVersionsAreReadAndStayOnAFullDisk(t *testing.T) {
 	if !storetest.Alone(t) {
 		return
 	}
-	s := newStage(t, nil)
+	s := newStage(t)
 	testkit.Must(t, s.dir.Write(unansweredPath, []byte(`[{"id":"a1","at":"2026-01-01T00:00:00Z","text":"old"},{"id":"a2","text":"older"}]`)))
 	if err := storetest.FullDisk(t, func() error { return s.inbox.ack("a2") }); err == nil {
 		t.Error("it could not be written, and says nothing")
@@ -405,7 +405,7 @@ func TestUpdatesOfATurnThatFailedBeforeItArrivedStayPending(t *testing.T) {
 }
 
 func TestTheStateOfARunIsRemembered(t *testing.T) {
-	s := newStage(t, nil)
+	s := newStage(t)
 	testkit.Must(t, s.o.Records.Runs.Record(s.now(), []post.MessageID{"1"}, "run-1", ""))
 	from, standing := s.o.Records.Runs.Lookup(s.now(), "1")
 	r := resumption(from, "first", from.At.Add(3*24*time.Hour))

@@ -87,7 +87,7 @@ func TestLabelsOfAConversationMatchTheirModel(t *testing.T) {
 func liveThrough(t *testing.T, root string, day []string, m *labelModel) {
 	for i := 0; i < len(day); i++ {
 		a := &actor{before: 100 * i} // so that session ids are unique
-		stageAt(t, root, nil, func(o *Options) { o.Engine = a }).run(func(s *stage) {
+		stageAt(t, root, a).run(func(s *stage) {
 			s.sent = 100 * i // keys continue across restarts
 			for ; i < len(day) && day[i] != "restart"; i++ {
 				s.step(a, m, day[i])

@@ -20,7 +20,7 @@ import (
 )
 
 func TestABacklogIsOneTurnWithAllMessagesInOrder(t *testing.T) {
-	live(t, func(s *stage) {
+	acted(t, func(s *stage, a *actor) {
 		var done []<-chan error
 		var want []string
 		for i := range 100 {
@@ -33,7 +33,7 @@ func TestABacklogIsOneTurnWithAllMessagesInOrder(t *testing.T) {
 			testkit.Must(t, <-d)
 		}
 		synctest.Wait()
-		if got := s.ear.inputs(); !slices.Equal(got, []string{strings.Join(want, "\n\n")}) {
+		if got := a.inputs(); !slices.Equal(got, []string{strings.Join(want, "\n\n")}) {
 			t.Errorf("%d turns: %.300q", len(got), got)
 		}
 		if n := len(s.inbox.load().Messages); n != 0 {
@@ -44,12 +44,12 @@ func TestABacklogIsOneTurnWithAllMessagesInOrder(t *testing.T) {
 
 // P11
 func TestABacklogOfAThousandMessagesTellsTheNewestAndNamesAFile(t *testing.T) {
-	live(t, func(s *stage) {
+	acted(t, func(s *stage, a *actor) {
 		for i := range 1000 {
 			s.take(command.Receive{From: "Phone", Key: fmt.Sprint(1000 + i), Text: fmt.Sprint("message ", i), More: i < 999})
 		}
 		pass(time.Minute)
-		got := s.ear.inputs()
+		got := a.inputs()
 		if len(got) != 1 || !strings.HasPrefix(got[0], "[900 earlier messages are in downloads/earlier-messages.txt]\n\nmessage 900\n\n") ||
 			!strings.HasSuffix(got[0], "message 999") {
 			t.Fatalf("%d turns: %.300q", len(got), got)
@@ -64,20 +64,22 @@ func TestABacklogOfAThousandMessagesTellsTheNewestAndNamesAFile(t *testing.T) {
 func TestMessagesFromBeforeARestartPrecedeNewOnesAndAreAnsweredOnce(t *testing.T) {
 	root := filepath.Join(t.TempDir(), "data")
 	synctest.Test(t, func(t *testing.T) {
-		s := stageAt(t, root, nil)
+		a := &actor{}
+		s := stageAt(t, root, a)
 		testkit.Must(t, s.dir.Write(unansweredPath, []byte(`{"messages":[{"id":"a1","at":"2026-01-01T00:00:00Z","text":"from before"}]}`)))
 		s.hear("101", "quick")
 		s.run(func(s *stage) {
 			pass(time.Minute)
-			if got := s.ear.inputs(); !slices.Equal(got, []string{"from before\n\nquick"}) {
+			if got := a.inputs(); !slices.Equal(got, []string{"from before\n\nquick"}) {
 				t.Errorf("%q", got)
 			}
 		})
-		s = stageAt(t, root, nil)
+		a = &actor{before: 5}
+		s = stageAt(t, root, a)
 		s.hear("102", "alone")
 		s.run(func(s *stage) {
 			pass(time.Minute)
-			if got := s.ear.inputs(); !slices.Equal(got, []string{"alone"}) {
+			if got := a.inputs(); !slices.Equal(got, []string{"alone"}) {
 				t.Errorf("%q", got)
 			}
 			if n := len(s.inbox.load().Messages); n != 0 {
@@ -95,9 +97,10 @@ func TestYesAndNoAnswerTheQuestionThatWaitsAndEverythingElseTakesItBack(t *testi
 		"no": policy.Deny, "No.": policy.Deny, "deny": policy.Deny, "what does it do?": policy.Cancelled,
 	} {
 		t.Run(words, func(t *testing.T) {
-			live(t, func(s *stage) {
+			acted(t, func(s *stage, a *actor) {
 				testkit.Must(t, s.SetMode(t.Context(), policy.Ask))
-				s.hear("101", lines(`ask Bash {"command":"rm x"}`, `say after it`))
+				a.asks("rm x")
+				s.hear("101", "remove x")
 				pass(5 * time.Second)
 				s.hear("102", words)
 				pass(time.Second)
@@ -108,8 +111,8 @@ func TestYesAndNoAnswerTheQuestionThatWaitsAndEverythingElseTakesItBack(t *testi
 				if want == policy.Cancelled {
 					turns = 2
 				}
-				if len(s.ear.inputs()) != turns || s.LastReceived("Phone") != "102" {
-					t.Errorf("%d turns, last heard %s", len(s.ear.inputs()), s.LastReceived("Phone"))
+				if len(a.inputs()) != turns || s.LastReceived("Phone") != "102" {
+					t.Errorf("%d turns, last heard %s", len(a.inputs()), s.LastReceived("Phone"))
 				}
 			})
 		})
@@ -117,11 +120,12 @@ func TestYesAndNoAnswerTheQuestionThatWaitsAndEverythingElseTakesItBack(t *testi
 }
 
 func TestANewConversationForgetsWhatWasAlwaysAllowed(t *testing.T) {
-	live(t, func(s *stage) {
+	acted(t, func(s *stage, a *actor) {
 		testkit.Must(t, s.SetMode(t.Context(), policy.Ask))
 		try := func(key string) (asked int) {
-			s.hear(key, lines(`ask Bash {"command":"rm x"}`, `say after it`))
-			pass(time.Minute)
+			a.asks("rm x")
+			s.hear(key, "remove x")
+			pass(time.Second)
 			return len(s.phone.approvals())
 		}
 		try("101")
@@ -149,11 +153,12 @@ func TestAYesWithoutAQuestionIsAMessage(t *testing.T) {
 }
 
 func TestAYesFromBeforeTheQuestionAnswersNothing(t *testing.T) {
-	live(t, func(s *stage) {
+	acted(t, func(s *stage, a *actor) {
 		testkit.Must(t, s.SetMode(t.Context(), policy.Ask))
 		before := time.Now()
 		pass(time.Minute)
-		s.hear("101", lines(`ask Bash {"command":"rm x"}`, `say after it`))
+		a.asks("rm x")
+		s.hear("101", "remove x")
 		pass(5 * time.Second)
 		s.take(command.Receive{From: "Phone", Key: "102", Text: "yes", At: before})
 		pass(time.Second)
@@ -165,7 +170,7 @@ func TestAYesFromBeforeTheQuestionAnswersNothing(t *testing.T) {
 
 // P5
 func TestPicturesAreShownAndWhatCannotBeShownIsSavedWithTheReason(t *testing.T) {
-	live(t, func(s *stage) {
+	acted(t, func(s *stage, a *actor) {
 		var large bytes.Buffer
 		testkit.Must(t, (&png.Encoder{CompressionLevel: png.NoCompression}).Encode(&large, image.NewRGBA(image.Rect(0, 0, 1600, 1000))))
 		s.take(command.Receive{From: "Phone", Key: "101", Text: "look", Files: []command.File{
@@ -175,17 +180,17 @@ func TestPicturesAreShownAndWhatCannotBeShownIsSavedWithTheReason(t *testing.T) 
 			{Name: "zip.png", Data: []byte("PK\x03\x04")},
 		}})
 		pass(time.Minute)
-		if len(s.ear.inputs()) != 1 {
-			t.Fatalf("%q", s.ear.inputs())
+		if len(a.inputs()) != 1 {
+			t.Fatalf("%q", a.inputs())
 		}
-		for line := range strings.SplitSeq(strings.TrimPrefix(s.ear.inputs()[0], "look\n"), "\n") {
+		for line := range strings.SplitSeq(strings.TrimPrefix(a.inputs()[0], "look\n"), "\n") {
 			if !strings.HasPrefix(line, "[") || !strings.HasSuffix(line, "]") {
 				t.Errorf("%q is beside the user's words", line)
 			}
 		}
 		for _, want := range []string{"cat.heic was saved, but not shown to you: it is a HEIC picture", "zip.png was saved", "downloads/cat.heic", "downloads/zip.png"} {
-			if !strings.Contains(s.ear.inputs()[0], want) {
-				t.Errorf("%q is missing in %q", want, s.ear.inputs()[0])
+			if !strings.Contains(a.inputs()[0], want) {
+				t.Errorf("%q is missing in %q", want, a.inputs()[0])
 			}
 		}
 		if shown := s.entries(transcript.User); len(shown) != 1 || !strings.HasSuffix(shown[0], "[2 images]") {
@@ -197,7 +202,7 @@ func TestPicturesAreShownAndWhatCannotBeShownIsSavedWithTheReason(t *testing.T) 
 // P11: a backlog is written to disk in groups. Messages not yet written when the program
 // ended were not received, so their surface delivers them again.
 func TestABacklogIsWrittenInGroupsAndWhatIsNotWrittenWasNotReceived(t *testing.T) {
-	live(t, func(s *stage) {
+	acted(t, func(s *stage, a *actor) {
 		hear := func(key int, more bool, files ...command.File) {
 			t.Helper()
 			s.take(command.Receive{From: "Phone", Key: fmt.Sprint(key), Text: fmt.Sprint("message ", key), More: more, Files: files})
@@ -230,7 +235,7 @@ func TestABacklogIsWrittenInGroupsAndWhatIsNotWrittenWasNotReceived(t *testing.T
 			t.Error("a message that is too long was taken")
 		}
 		pass(time.Minute)
-		if got := s.ear.inputs(); len(got) != 1 || !strings.HasSuffix(got[0], "message 2003\n\nmessage 2005") {
+		if got := a.inputs(); len(got) != 1 || !strings.HasSuffix(got[0], "message 2003\n\nmessage 2005") {
 			t.Errorf("%d turns: %q", len(got), got)
 		}
 	})
@@ -239,7 +244,7 @@ func TestABacklogIsWrittenInGroupsAndWhatIsNotWrittenWasNotReceived(t *testing.T
 // Messages that a full or broken disk did not accept were not received: the surface may
 // deliver them again.
 func TestABacklogThatCannotBeWrittenWasNotReceived(t *testing.T) {
-	live(t, func(s *stage) {
+	acted(t, func(s *stage, a *actor) {
 		mend := s.jam(unansweredLock)
 		for i, more := range []bool{true, false} {
 			_, err := s.Receive(t.Context(), command.Receive{From: "Phone", Key: fmt.Sprint(10 + i), Text: "hello", More: more})
@@ -255,7 +260,7 @@ func TestABacklogThatCannotBeWrittenWasNotReceived(t *testing.T) {
 			s.take(command.Receive{From: "Phone", Key: fmt.Sprint(10 + i), Text: fmt.Sprint("again ", i), More: more})
 		}
 		pass(time.Minute)
-		if got := s.ear.inputs(); !slices.Equal(got, []string{"again 0\n\nagain 1"}) {
+		if got := a.inputs(); !slices.Equal(got, []string{"again 0\n\nagain 1"}) {
 			t.Errorf("the model hears %q", got)
 		}
 	})

@@ -3,10 +3,8 @@ package chat
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
 	"errors"
 	"fmt"
-	"iter"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -18,7 +16,6 @@ import (
 	"time"
 
 	"ollimbot/core/agent"
-	"ollimbot/core/agent/script"
 	"ollimbot/core/base/testkit"
 	"ollimbot/core/brief/prompt"
 	"ollimbot/core/brief/toolset"
@@ -37,15 +34,13 @@ import (
 	"ollimbot/routines/when"
 )
 
-// stage is a conversation in its own data directory, with a user who has a phone, and an
-// engine that records its input.
+// stage is a conversation in its own data directory, with a user who has a phone.
 type stage struct {
 	*Conversation
 	o     Options
 	t     *testing.T
 	dir   *store.Dir
 	phone *phone
-	ear   *ear
 	purse purse
 	// adjust changes the settings. Set it before the conversation runs.
 	adjust func(*config.Runtime)
@@ -199,25 +194,22 @@ func (offline) Click(context.Context, string, string) (string, error) {
 	return "", errors.New("google is not connected")
 }
 
-// newStage creates a conversation that is not running. engine may be nil.
-func newStage(t *testing.T, engine agent.Engine, change ...func(*Options)) *stage {
+// newStage creates a conversation that is not running.
+func newStage(t *testing.T) *stage {
 	t.Helper()
-	return stageAt(t, filepath.Join(t.TempDir(), "data"), engine, change...)
+	return stageAt(t, filepath.Join(t.TempDir(), "data"), &actor{})
 }
 
-func stageAt(t *testing.T, root string, engine agent.Engine, change ...func(*Options)) *stage {
+func stageAt(t *testing.T, root string, a *actor, change ...func(*Options)) *stage {
 	t.Helper()
 	dir := storetest.At(t, root)
 	testkit.Must(t, dir.Prepare())
-	if engine == nil {
-		engine = script.New(script.Options{Pace: 1, Dir: dir})
-	}
-	s := &stage{t: t, dir: dir, phone: &phone{}, ear: &ear{Engine: engine}}
+	s := &stage{t: t, dir: dir, phone: &phone{}}
 	log, zone := slog.New(slog.NewTextHandler(&s.log, nil)), time.UTC
 	asIs := func(text string) string { return text }
 	o := Options{
 		Rings: func(k post.Kind, _ string) bool { return k.Rings(post.Moment{}) },
-		Dir:   dir, Zone: zone, Log: log, Engine: s.ear, Remote: s.phone, RemoteName: "Phone",
+		Dir:   dir, Zone: zone, Log: log, Engine: a, Remote: s.phone, RemoteName: "Phone",
 		Records: Records{
 			Transcript: transcript.New(transcript.Options{Dir: dir, Log: log, Zone: zone}),
 			Updates:    updates.NewQueue(dir, zone, log), Sessions: session.NewStore(dir, zone, log), Runs: session.NewForkMessages(dir, log),
@@ -234,12 +226,6 @@ func stageAt(t *testing.T, root string, engine agent.Engine, change ...func(*Opt
 	o.Records.Transcript.OnChange(s.Changed)
 	o.Guard.Approvals().OnChange(s.phone.Approval)
 	return s
-}
-
-// live runs a story inside a bubble with a running conversation.
-func live(t *testing.T, story func(s *stage)) {
-	t.Helper()
-	inBubble(t, func(t *testing.T, root string) { stageAt(t, root, nil).run(story) })
 }
 
 // run runs a story with a running conversation.
@@ -314,51 +300,6 @@ func (s *stage) has(rel string) bool {
 func pass(d time.Duration) {
 	time.Sleep(d)
 	synctest.Wait()
-}
-
-// lines returns a message that makes the offline engine play a script.
-func lines(list ...string) string {
-	return "please\n\n```script\n" + strings.Join(list, "\n") + "\n```"
-}
-
-// ear records the model's input.
-type ear struct {
-	agent.Engine
-	mu    sync.Mutex
-	heard []string
-}
-
-func (e *ear) Open(ctx context.Context, o agent.SessionOptions) (agent.Session, error) {
-	s, err := e.Engine.Open(ctx, o)
-	return eavesdropper{s, e}, err
-}
-
-// HasMessage asks the wrapped engine.
-func (e *ear) HasMessage(ctx context.Context, session string, digest [sha256.Size]byte) (bool, error) {
-	return e.Engine.(agent.HistoryChecker).HasMessage(ctx, session, digest)
-}
-
-// inputs returns the user's messages to the model, without timestamps.
-func (e *ear) inputs() (out []string) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	for _, h := range e.heard {
-		_, words, _ := strings.Cut(h, "] ")
-		out = append(out, strings.TrimSpace(words))
-	}
-	return out
-}
-
-type eavesdropper struct {
-	agent.Session
-	ear *ear
-}
-
-func (s eavesdropper) Send(ctx context.Context, m agent.Message) iter.Seq2[agent.Event, error] {
-	s.ear.mu.Lock()
-	s.ear.heard = append(s.ear.heard, m.Text)
-	s.ear.mu.Unlock()
-	return s.Session.Send(ctx, m)
 }
 
 // phone is an in-memory remote surface that records what the user would see.
@@ -484,13 +425,6 @@ func (a *phoneAnswer) End(emptyIsFine bool, shown func([]post.MessageID)) {
 
 func (a *phoneAnswer) note(format string, args ...any) {
 	a.p.with(func() { a.p.aside = append(a.p.aside, fmt.Sprintf(format, args...)) })
-}
-
-// inBubble provides a directory for a story with several runs, or with its own stage.
-func inBubble(t *testing.T, story func(t *testing.T, root string)) {
-	t.Helper()
-	root := filepath.Join(t.TempDir(), "data")
-	synctest.Test(t, func(t *testing.T) { story(t, root) })
 }
 
 // jam makes every operation with a lock fail until mend is called.

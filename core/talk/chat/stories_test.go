@@ -41,14 +41,15 @@ func TestTheConversationIsAsItsStoriesSay(t *testing.T) {
 // teller plays a story and writes down what changes.
 type teller struct {
 	*stage
-	a     *actor
-	out   strings.Builder
-	seen  map[string]int    // how much of each list has been written down
-	state map[string]string // everything else
-	news  []string          // what has changed of it
-	known []string          // ids, which are random
-	lift  []func()          // ends what holds the conversation, or breaks the disk
-	done  []<-chan error    // of the messages
+	a         *actor
+	out       strings.Builder
+	seen      map[string]int    // how much of each list has been written down
+	state     map[string]string // everything else
+	news      []string          // what has changed of it
+	modelFork string
+	known     []string       // ids, which are random
+	lift      []func()       // ends what holds the conversation, or breaks the disk
+	done      []<-chan error // of the messages
 }
 
 // tell returns a story with what its steps come to.
@@ -70,7 +71,11 @@ func tell(t *testing.T, story string) string {
 			n.a = &actor{before: sessions, refuse: map[string]error{}}
 			maps.DeleteFunc(n.seen, func(name string, _ int) bool { return name != "history" && name != "the audit log: " })
 			maps.DeleteFunc(n.state, func(name, _ string) bool { return !onDisk.MatchString(name) })
-			n.stage = stageAt(t, root, nil, func(o *Options) { o.Engine = n.a })
+			n.stage = stageAt(t, root, n.a, func(o *Options) {
+				if len(steps) > 0 && steps[0] == "> given alone" { // there is only the dashboard
+					o.Remote, o.RemoteName = nil, ""
+				}
+			})
 			n.troubles, n.sent = []string{""}, 100*sessions // the log is written down, too
 			for len(steps) > 0 && strings.HasPrefix(steps[0], "> given ") {
 				n.given(steps[0])
@@ -131,6 +136,11 @@ func (n *teller) given(step string) {
 		n.a.login = true
 	case "cold": // no session is opened ahead
 		n.adjust = func(r *config.Runtime) { r.ClaudeWarm = 0 }
+	case "alone":
+	case "settings":
+		n.adjust = func(r *config.Runtime) {
+			r.ModelMain, r.ThinkingMain, r.ModelFork, r.ThinkingFork, r.PermissionMode = "opus", "low", n.modelFork, "high", "default"
+		}
 	case "run", "old": // a message of one
 		at := n.now()
 		if what == "old" {
@@ -204,6 +214,11 @@ func (n *teller) do(verb, rest string) {
 		fails(n.SetThinking(ctx, rest))
 	case "mode":
 		fails(n.SetMode(ctx, policy.Mode(rest)))
+	case "configure": // a key, and for the model of forks its value
+		n.modelFork = more
+		fails(n.ConfigChanged(ctx, word))
+	case "stiff": // no session reacts
+		n.a.stiff = errors.New("it does not react")
 	case "engine": // does this in its next turn
 		n.a.next(n.play(rest)...)
 	case "itself": // a session starts a turn
@@ -339,10 +354,7 @@ func (n *teller) play(text string) (out []any) {
 			one = enterFork
 		case "calls": // a tool of the bot, in the newest session
 			one = func() {
-				n.a.mu.Lock()
-				s := n.a.cast[len(n.a.cast)-1]
-				n.a.mu.Unlock()
-				r := s.call(n.t, word, more)
+				r := n.a.newest().call(n.t, word, more)
 				n.write("%s answers %q, error %v, end %v", word, r.Text, r.IsError, r.EndTurn)
 			}
 		case "done":

@@ -100,6 +100,11 @@ func TestWhatHasAUseOrACostIsBooked(t *testing.T) {
 		"a token without a price": {
 			account: talk, charge: agent.Charge{Model: "far/zeta", Used: agent.Usage{InputTokens: 1}}, requests: 1, unknown: 1, purpose: Conversation,
 		},
+		"priced by its model": {
+			account: Account{For: Screening}, charge: agent.Charge{Model: "claude-haiku-5-5", Used: agent.Usage{InputTokens: 10_000}},
+			requests: 1, dollars: 0.001, purpose: Screening,
+		},
+		"free":           {account: talk, charge: agent.Charge{Used: agent.Usage{InputTokens: 10_000, Free: true}}, requests: 1, purpose: Conversation},
 		"by a subagent":  {account: talk, charge: agent.Charge{Part: agent.Subagent, Used: agent.Usage{InputTokens: 1, CostUSD: 0.1}}, requests: 1, dollars: 0.1, purpose: Subagent},
 		"for no purpose": {charge: agent.Charge{Used: agent.Usage{InputTokens: 1, CostUSD: 0.1}}},
 	} {
@@ -123,15 +128,6 @@ func TestWhatHasAUseOrACostIsBooked(t *testing.T) {
 		if _, err := os.Stat(d.Path(fileName)); !os.IsNotExist(err) {
 			t.Errorf("%s: a request sets nothing aside: %v", name, err)
 		}
-	}
-}
-
-func TestARequestWithoutACostIsPricedByItsModel(t *testing.T) {
-	_, l := open(t)
-	testkit.Must(t, l.Book(noon, Account{For: Screening}, agent.Charge{Model: "claude-haiku-5-5", Used: agent.Usage{InputTokens: 10_000}}))
-	testkit.Must(t, l.Book(noon, Account{For: Conversation}, agent.Charge{Used: agent.Usage{InputTokens: 10_000, Free: true}}))
-	if got := l.Today(noon); !near(got.Dollars(), 0.001) || got.Used().InputTokens != 20_000 || got.Unknown() != 0 {
-		t.Errorf("%+v", got)
 	}
 }
 
