@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -16,6 +17,7 @@ import (
 	"ollimbot/core/base/clean"
 	"ollimbot/core/base/testkit"
 	"ollimbot/core/brief/toolset"
+	"ollimbot/core/safety/audit"
 	"ollimbot/core/safety/label"
 	"ollimbot/core/talk/post"
 	"ollimbot/core/work/budget"
@@ -130,7 +132,7 @@ func TestWhetherAMessageLeavesAndWhatItCosts(t *testing.T) {
 		for kind, send := range ways {
 			t.Run(name+"/"+kind, func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
-					h := newHarness(t)
+					h := newHarness(t, audited)
 					h.limits.QuietMessages = 3
 					if c.when != "" {
 						circumstances[c.when](h)
@@ -182,6 +184,18 @@ func TestWhetherAMessageLeavesAndWhatItCosts(t *testing.T) {
 					}
 					if lines := tailOf(r); lines[len(lines)-1] != says || len(lines) != 1+is(uncounted) || uncounted && !strings.HasPrefix(lines[0], "error not counted, ") {
 						t.Errorf("the tail says %q, not %q", lines, says)
+					}
+					entries, _, err := h.o.Audit.Read(9)
+					testkit.Must(t, err)
+					var recorded []string
+					for _, e := range entries {
+						if e.From == "run "+r.id && e.Action != audit.InputRead {
+							recorded = append(recorded, e.Action+" "+e.Detail)
+						}
+					}
+					records := map[bool][]string{c.free: {audit.PingedBeside + " " + shows}, isQuiet: {audit.LeftQuietly + " " + shows}}
+					if !slices.Equal(recorded, records[true]) {
+						t.Errorf("the audit log has %q, not %q", recorded, records[true])
 					}
 					if !sent {
 						return
