@@ -170,6 +170,7 @@ func (w *warning) Run(ctx context.Context) error {
 	<-ctx.Done()
 	return nil
 }
+
 func (*warning) Status() agent.Status      { return agent.Status{Version: "9.0.0", Warning: "it is newer"} }
 func (w *warning) OnChange(changed func()) { w.changed = changed }
 

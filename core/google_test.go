@@ -70,7 +70,8 @@ func (c *connected) begins(line string) string {
 // visit follows an address like a browser, and returns where it leads and the page.
 func (c *connected) visit(browser *http.Client, address string) (to, page string) {
 	c.Helper()
-	res := must(browser.Get(address))(c)
+	res, err := browser.Get(address)
+	testkit.Must(c, err)
 	defer res.Body.Close()
 	return res.Header.Get("Location"), fmt.Sprint(res.StatusCode, " ", string(must(io.ReadAll(res.Body))(c)))
 }

@@ -251,7 +251,7 @@ func (s *soak) edit() {
 }
 
 func (s *soak) save(f file) {
-	s.home.put(f)
+	s.put(f)
 	s.bot.directory.Apply(watch.Batch{Names: []string{f.rel}})
 }
 

@@ -72,6 +72,7 @@ func (p *phone) Answer(chat.AnswerOptions) chat.RemoteAnswer {
 func (p *phone) Small(text string, _ bool, _ ...post.Button) {
 	p.with(func() { p.smalls = append(p.smalls, text) })
 }
+
 func (p *phone) Approval(a policy.Approval)                            { p.with(func() { p.asked = append(p.asked, a) }) }
 func (p *phone) Edit(context.Context, post.MessageID, post.Post) error { return nil }
 func (p *phone) Delete(context.Context, post.MessageID) error          { return nil }
@@ -185,9 +186,20 @@ func TestAReadOnlyViewerChangesNothing(t *testing.T) {
 		v := w.Viewer(true)
 		defer v.Close()
 		for _, c := range []command.Value{
-			command.SetBudget{Capacity: new(6)}, command.Say{Text: "hello"}, command.FireNow{ID: "bbbb0002"}, command.Pause{ID: "bbbb0002", Paused: true},
-			command.EditTask{ID: "bbbb0002"}, command.DeleteTask{ID: "bbbb0002"}, command.Answer{}, command.UserActive{}, command.MarkSeen{},
-			command.SetConfig{Key: "quiet_hours", Value: "off"}, command.Login{}, command.Slash{Line: "/restart"}, command.Interrupt{}, nil,
+			command.SetBudget{Capacity: new(6)},
+			command.Say{Text: "hello"},
+			command.FireNow{ID: "bbbb0002"},
+			command.Pause{ID: "bbbb0002", Paused: true},
+			command.EditTask{ID: "bbbb0002"},
+			command.DeleteTask{ID: "bbbb0002"},
+			command.Answer{},
+			command.UserActive{},
+			command.MarkSeen{},
+			command.SetConfig{Key: "quiet_hours", Value: "off"},
+			command.Login{},
+			command.Slash{Line: "/restart"},
+			command.Interrupt{},
+			nil,
 		} {
 			_, err := v.Do(w.Context(), c)
 			w.fails(fmt.Sprintf("%T", c), err, "read-only")

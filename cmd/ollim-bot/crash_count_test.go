@@ -136,7 +136,7 @@ func (b *batch) bucket() {
 func (b *batch) endsStay() {
 	book := b.book()
 	for _, x := range b.things {
-		ended := false
+		var ended bool
 		switch x.kind {
 		case aTalk, aPlan: // it is in the audit log by its title
 			ended = slices.ContainsFunc(lines[struct{ Action, Detail string }](b, "audit.jsonl"), func(a struct{ Action, Detail string }) bool {

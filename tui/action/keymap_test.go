@@ -51,7 +51,8 @@ func TestAKeyMeansWhatTheTableAndItsChangesSay(t *testing.T) {
 		{"as long as no tool call waits, n is the next match", "", core.Snapshot{}, "chat:y=approval.allow chat:n=tail.next chat:a=approval.always"},
 		{"while a tool call waits, keys answer it in the chat alone", "", asks, "chat:y=approval.allow chat:n=approval.deny chat:a=approval.always logs:n=tail.next logs:y="},
 		{
-			"other keys take the place of the table's, which are free then", "app.quit=ctrl+q forks/tail.wrap=q view.zoom=", core.Snapshot{},
+			"other keys take the place of the table's, which are free then", "app.quit=ctrl+q forks/tail.wrap=q view.zoom=",
+			core.Snapshot{},
 			"forks:ctrl+q=app.quit forks:q=tail.wrap forks:w= forks:z= logs:w=tail.wrap",
 		},
 		{"the table itself does not change", "", core.Snapshot{}, "forks:q=app.quit"},

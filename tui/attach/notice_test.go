@@ -14,7 +14,7 @@ func TestTheNoticeOfAClientIsShownOnceAndNotAfterItHasReconnected(t *testing.T) 
 	testkit.Alone(t)
 	dir, err := os.MkdirTemp("", "attach") // a socket's path must be short
 	testkit.Must(t, err)
-	defer os.RemoveAll(dir)
+	t.Cleanup(func() { testkit.Must(t, os.RemoveAll(dir)) })
 	at := &net.UnixAddr{Name: filepath.Join(dir, "s"), Net: "unix"}
 	l, err := net.ListenUnix("unix", at)
 	testkit.Must(t, err)

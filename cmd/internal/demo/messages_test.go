@@ -168,20 +168,6 @@ func (e *eyes) look() {
 	}
 }
 
-func sum(s core.Snapshot) (o outcome) {
-	o.updates = len(s.Updates)
-	for i := range s.Chat {
-		switch c := &s.Chat[i]; {
-		case c.At.Before(s.Started):
-		case c.Role == transcript.Ping:
-			o.pings++
-		case c.Role == transcript.Bot:
-			o.answers++
-		}
-	}
-	return o
-}
-
 // loud collects what is worse than a note.
 type loud struct {
 	mu    sync.Mutex

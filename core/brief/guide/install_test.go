@@ -87,10 +87,11 @@ func (h *home) play(steps string) {
 		name, target, _ := strings.Cut(name, " to ")
 		switch verb {
 		case "start":
-			o, err := sam(), error(nil)
+			o := sam()
 			o.Google, o.NoMail = name != "without Google", name == "without mail"
-			h.notes, err = Install(h.d, o)
+			notes, err := Install(h.d, o)
 			testkit.Must(h.t, err)
+			h.notes = notes
 		case "older":
 			var records map[string]record
 			_, err := h.d.ReadJSON(recordFile, &records)

@@ -3,7 +3,6 @@ package prompt
 import (
 	"strings"
 	"testing"
-
 	"unicode/utf8"
 
 	"pgregory.net/rapid"

@@ -193,7 +193,9 @@ func TestLoadKeepsTheOrderAndDropsWhatIsMissing(t *testing.T) {
 
 func TestToolsAreCollectedOnceAndInOrderWithoutTheDangerousOnes(t *testing.T) {
 	list := []Skill{
-		{Tools: []string{"Read(./b.md)", "WebFetch"}}, {}, {Tools: []string{"Read(./a.md)", "WebFetch"}},
+		{Tools: []string{"Read(./b.md)", "WebFetch"}},
+		{},
+		{Tools: []string{"Read(./a.md)", "WebFetch"}},
 		{Tools: []string{"Bash(*)", "Bash(a; b)", "Write(state/**)", "Read(*)"}},
 	}
 	if diff := cmp.Diff([]string{"Read(./b.md)", "WebFetch", "Read(./a.md)", "Read(*)"}, Tools(list)); diff != "" || Tools([]Skill{{}}) != nil {

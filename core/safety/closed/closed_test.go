@@ -51,7 +51,9 @@ func TestEachNameOfTheTableIsClosedAtItsDepthOnly(t *testing.T) {
 		}
 	}
 	holds := func(path string, within bool) bool {
-		return slices.ContainsFunc(Places[:], func(p Place) bool { return p.Holds(strings.FieldsFunc(path, func(r rune) bool { return r == '/' }), within) })
+		return slices.ContainsFunc(Places[:], func(p Place) bool {
+			return p.Holds(strings.FieldsFunc(path, func(r rune) bool { return r == '/' }), within)
+		})
 	}
 	for path, want := range map[string]bool{
 		"home/.env": true, "home/.git": true, "home/.claude/x": true, "home/.mcp.json": true, "home/claude.md": true, "home/.ssh/id": true, "home/.bashrc": true,

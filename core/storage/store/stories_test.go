@@ -158,10 +158,19 @@ func (s *shelf) step(step string) string {
 			what string
 			err  error
 		}{
-			{"read", second(d.Read(rel))}, {"write", d.Write(rel, nil)}, {"append", d.Append(rel, []byte("x"))}, {"append nothing", d.Append(rel)},
-			{"remove", d.Remove(rel)}, {"create", d.Create(rel, nil)}, {"make a folder", d.MakeFolder(rel)}, {"open", second(d.Open(rel))},
-			{"list", second(d.Entries(rel))}, {"move away", d.Rename(rel, "state/z")}, {"replace", d.Rename("state/x", rel)},
-			{"lock", d.WithLock("x", func() error { return nil })}, {"peek", second(d.PeekJSON(rel, &state{}))},
+			{"read", second(d.Read(rel))},
+			{"write", d.Write(rel, nil)},
+			{"append", d.Append(rel, []byte("x"))},
+			{"append nothing", d.Append(rel)},
+			{"remove", d.Remove(rel)},
+			{"create", d.Create(rel, nil)},
+			{"make a folder", d.MakeFolder(rel)},
+			{"open", second(d.Open(rel))},
+			{"list", second(d.Entries(rel))},
+			{"move away", d.Rename(rel, "state/z")},
+			{"replace", d.Rename("state/x", rel)},
+			{"lock", d.WithLock("x", func() error { return nil })},
+			{"peek", second(d.PeekJSON(rel, &state{}))},
 		} {
 			_, kinds, _ := strings.Cut(said(try.err), " [")
 			all = append(all, strings.TrimSuffix(try.what+": "+strings.TrimSuffix(kinds, "]"), ": "))

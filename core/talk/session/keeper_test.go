@@ -58,7 +58,8 @@ func TestAFileThatCannotBeUnderstoodIsKeptAsideBeforeItIsReplaced(t *testing.T) 
 			p := newPlace(t)
 			storetest.Put(t, p.dir, path, broken)
 			add, has := open(p)
-			if has(1) || has(1) || strings.Count(p.logged.String(), "state file was not read") != 1 || storetest.Text(t, p.dir, path) != broken {
+			first, again := has(1), has(1)
+			if first || again || strings.Count(p.logged.String(), "state file was not read") != 1 || storetest.Text(t, p.dir, path) != broken {
 				t.Errorf("%s: after reading %q it holds %q; logged %s", path, broken, storetest.Text(t, p.dir, path), p.logged)
 			}
 			if testkit.Must(t, add(1)); !has(1) {

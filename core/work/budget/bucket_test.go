@@ -446,11 +446,3 @@ func (p *place) append(t testing.TB, pings ...Ping) {
 		testkit.Must(t, p.journal.Append(ping))
 	}
 }
-
-// ping begins an ordinary message, and returns nil if there is no token.
-func (p *place) ping(t testing.TB, now time.Time) *payment {
-	t.Helper()
-	paid, _, err := p.bucket.pay(now, false)
-	testkit.Must(t, err)
-	return paid
-}

@@ -118,7 +118,7 @@ func (p *place) plays(t *testing.T, steps string) string {
 			n, err := strconv.Atoi(words[1])
 			testkit.Must(t, err)
 			gone = append(gone, p.discard(t, n))
-			if _, err := p.queue.Discard(gone[len(gone)-1].Update.Key); !errors.Is(err, ErrGone) {
+			if _, err := p.queue.Discard(gone[len(gone)-1].Key); !errors.Is(err, ErrGone) {
 				t.Errorf("discarded twice: %v", err)
 			}
 		case "undo":

@@ -164,8 +164,8 @@ func TestATableIsDrawnAsItsRowsSay(t *testing.T) {
 		got := drawn(b, c.w, c.h)
 		for i, want := range strings.Split(strings.TrimSpace(c.want), "\n") {
 			want = strings.TrimSpace(want)[1:]
-			begins, any := strings.CutSuffix(want, "*")
-			if i >= len(got) || !strings.HasPrefix(got[i], begins) || !any && strings.TrimRight(got[i], " ") != want {
+			begins, more := strings.CutSuffix(want, "*")
+			if i >= len(got) || !strings.HasPrefix(got[i], begins) || !more && strings.TrimRight(got[i], " ") != want {
 				t.Errorf("%s: line %d is not %q:\n%s", c.name, i+1, want, strings.Join(got, "\n"))
 				break
 			}
