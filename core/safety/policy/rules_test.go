@@ -10,6 +10,7 @@ import (
 
 	"ollimbot/core/agent"
 	"ollimbot/core/base/testkit"
+	"ollimbot/core/brief/toolset"
 	"ollimbot/core/safety/label"
 )
 
@@ -24,6 +25,18 @@ func TestOurOwnListsAreSafe(t *testing.T) {
 	}
 	if !slices.Contains(MainTools(), "Skill") || BackgroundTools()[0] != "Bash(ollim-bot help)" {
 		t.Error("a list lacks what it must have")
+	}
+}
+
+func TestOurOwnListsNameTheToolsThatTheyAreFor(t *testing.T) {
+	main, run := Compile("/x", Rules{Allowed: MainTools()}), Compile("/x", Rules{Allowed: BackgroundTools()})
+	for tool, inRuns := range map[string]bool{
+		toolset.AddReminder: true, toolset.ListReminders: true, toolset.CancelReminder: true,
+		toolset.ProposeReminder: false, toolset.UpdateNames: false, toolset.SendFile: false,
+	} {
+		if u := toolUse(toolset.Prefix+tool, nil); !main.Allows(u) || run.Allows(u) != inRuns {
+			t.Errorf("%s: in a conversation %t, in a run %t", tool, main.Allows(u), run.Allows(u))
+		}
 	}
 }
 
