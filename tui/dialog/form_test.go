@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
 	"ollimbot/core/base/testkit"
@@ -49,6 +50,8 @@ func TestATaskIsEditedAsItsStoriesSay(t *testing.T) {
 			enter       => gives sends EditTask ID=aaaa0001 Version=v1`, nil},
 		{"a reminder is kept until it is done", reminder, `
 			edit up up space enter => gives sends EditTask ID=aaaa0001 Version=v1 Edit={Set=[{Key=until Value=done}]}`, nil},
+		{"a reminder until it is done is a time", nil, `
+			new up space space down "in 2 hours" tab tab "Look" enter => gives sends AddTask At=10 16:02:00 Message=Look UntilDone=true`, nil},
 		{"what was typed is not lost by one key", nil, `
 			edit tab "X" => hints: enter save the file, tab next field, esc leave
 			esc  => gives nothing | Esc again discards
@@ -134,6 +137,37 @@ func TestAFieldOfATaskIsSetByALine(t *testing.T) {
 		edit, _ := do.(command.EditTask)
 		if got := strings.TrimPrefix(fmt.Sprint(edit.Edit.Set), "[]"); got != c.set || ok != (c.set != "") || !strings.Contains(note, c.note) {
 			t.Errorf("%s: sets %s, and says %q", c.name, got, note)
+		}
+	}
+}
+
+func TestTheFieldsOfATaskAreListedWithWhatTheyTake(t *testing.T) {
+	const yes, pings, runs = "one of: yes, no", "when it has something to say", "in the background"
+	routine, once := newDesk(), newDesk()
+	reminder(once)
+	for _, c := range []struct {
+		d    *desk
+		want []string
+	}{
+		{routine, []string{
+			"when: 0 9 * * *", "title: Tea", "prompt: Make tea.", "pings: " + pings + ", one of: " + pings + ", never", "if-missed: only note it, one of: run late, once, only note it",
+			"runs: " + runs + ", one of: " + runs + ", in the main conversation", "window: ", "jitter: ", "late: ", "reports: on_ping, one of: on_ping, always, freely, blocked",
+			"check: ", "message: from the model, one of: what the check prints, from the model", "model: (default), one of: (default), opus, sonnet, haiku",
+			"thinking: yes, " + yes, "isolated: no, " + yes, "above-limits: no, " + yes, "may-use: ", "may-not-use: ", "skills: ", "trusts-input: no, " + yes,
+		}},
+		{once, []string{
+			"when: 2026-03-10 15:02", "title: Tea", "prompt: Make tea.", "pings: " + pings + ", one of: " + pings + ", never", "until: fire once, one of: repeat until done, fire once",
+			"runs: " + runs + ", one of: " + runs + ", in the main conversation", "window: ", "jitter: ", "ahead: ", "reports: on_ping, one of: on_ping, always, freely, blocked",
+			"model: (default), one of: (default), opus, sonnet, haiku",
+			"thinking: yes, " + yes, "isolated: no, " + yes, "above-limits: no, " + yes, "may-use: ", "may-not-use: ", "skills: ", "trusts-input: no, " + yes, "repeats: 0",
+		}},
+	} {
+		var got []string
+		for _, row := range EditRows(c.d.file) {
+			got = append(got, row.Head+": "+row.Text)
+		}
+		if diff := cmp.Diff(c.want, got); diff != "" {
+			t.Errorf("the fields of a %s (-want +got):\n%s", c.d.file.Kind, diff)
 		}
 	}
 }

@@ -39,6 +39,18 @@ func TestTheHelpIsReadAsItsStoriesSay(t *testing.T) {
 			(in ASCII)    => f9           Stop selected run | !↑`, map[string]func(*desk){
 			"in ASCII": func(d *desk) { d.Theme = theme.New(theme.Options{ASCII: true}) },
 		}},
+		{"it is left by many keys, and turned by the wheel", nil, `
+			help wheeldown => !Runs (4)
+			wheelup        => top: Runs (4)
+			q     => gives closes
+			?     => gives closes
+			!     => gives closes
+			enter => gives closes`, nil},
+		{"a page is copied and leads on", nil, `
+			page  => one two | hints: enter open the run, esc close, / find
+			c     => gives says copied, if the terminal allows it, copies one\ntwo
+			enter => gives closes, goes to forks`, nil},
+		{"the page of the engine lists processes where there are any", nil, `engine => state | !processes`, nil},
 		{"in one column the groups come one after the other", focused(action.Schedule), `
 			@40x200 help => top: Schedule | !Schedule (2) Everywhere`, nil},
 	})
@@ -55,9 +67,9 @@ func TestTheQuestionsOfTheStartAndTheEndAreAnsweredAsTheirStoriesSay(t *testing.
 			welcome i => gives leaves 2
 			welcome d => gives leaves 3
 			welcome ? => gives runs view.help
-			welcome esc => gives closes
+			welcome esc => gives closes, seen
 			welcome down down enter => gives opens Connect a model or Discord
-			welcome up enter => gives closes`, nil},
+			welcome up enter => gives closes, seen`, nil},
 		{"a dashboard that is read-only offers nothing to write", nil, `readonly welcome => ▸ c connect a model | !write your first`, nil},
 		{"on a small screen it is short", nil, `@40x10 welcome => An assistant that reaches out. | n write your first routine | esc look around`, nil},
 		{"to leave asks for a second and keeps what is written", nil, `
@@ -67,7 +79,14 @@ func TestTheQuestionsOfTheStartAndTheEndAreAnsweredAsTheirStoriesSay(t *testing.
 			enter  => gives closes, leaves 1
 			leave n => gives closes
 			leave ~300ms <quit and> => gives nothing | ▸ y quit
-			<quit and> => gives closes, leaves 1`, nil},
+			<quit and> => gives closes, leaves 1
+			leave left => ▸ y quit
+			k          => ▸ n stay
+			shift+tab  => ▸ y quit
+			h ctrl+c   => gives closes
+			leave ~300ms ctrl+c => gives leaves 1
+			quit ctrl+c => Quit? The bot stops with its dashboard. | ▸ n stay | gives closes
+			~300ms y   => gives closes, leaves 1`, nil},
 		{"a login takes the code and shows none of it", loggingIn, `
 			login  => https://example.com/login | hints: ctrl+y copy the address, enter send the code, esc not now
 			enter  => gives says first paste the code that the page shows
@@ -125,7 +144,7 @@ func linesOf(p *Page, w int) []string {
 
 func TestTheRestOfALineIsBelowItsWords(t *testing.T) {
 	table := NewTable("T", 10, []Row{{Text: "Heading"}, {"  k", "one two three four five six"}, {"  PgDn ctrl+f", "one two three four five"}, {}})
-	list := NewPage("P", "- one two three four five six seven\n  - eight nine ten eleven twelve one\n12. one two three four five six\n    code\nplain words that go on in the next line")
+	list := NewPage("P", "- one two three four five six seven\n  - eight nine ten eleven twelve one\n12. one two three four five six\n    code\nplain words that run on in the next line")
 	for _, c := range []struct {
 		p    *Page
 		w    int
@@ -164,7 +183,7 @@ func TestTheRestOfALineIsBelowItsWords(t *testing.T) {
 			|12. one two three four
 			|    five six
 			|    code
-			|plain words that go on
+			|plain words that run on
 			|in the next line`},
 	} {
 		if d := cmp.Diff(c.want, "\n\t\t\t|"+strings.Join(linesOf(c.p, c.w), "\n\t\t\t|")); d != "" {

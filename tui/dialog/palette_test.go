@@ -60,7 +60,8 @@ func TestThePaletteIsUsedAsItsStoriesSay(t *testing.T) {
 		{"an argument is completed", nil, `
 			: "capac" enter           => /capacity | gives nothing
 			"7" enter                 => gives closes, does SetBudget Capacity=7
-			: "theme d" tab           => /theme dark`, nil},
+			: "theme d" tab           => /theme dark
+			readonly : "settings quiet" enter => gives closes, goes to settings quiet_hours`, nil},
 		{"of what is called the same the focused pane comes first", nil, `: "find in text" => first: Runs: Find in text`, nil},
 		{"so it does in the chat", focused(action.Chat), `: "find in text" => first: Chat: Find in text`, nil},
 		{"and in the log", focused(action.Logs), `: "find in text" => first: Logs: Find in text`, nil},
@@ -87,7 +88,9 @@ func TestThePaletteIsUsedAsItsStoriesSay(t *testing.T) {
 			: "zzz"     => first: none
 			: "thmnxt"  => first: none
 			: "xy"      => first: none
-			: "qe"      => first: none`, nil},
+			: "qe"      => first: none | no action has that name
+			enter       => gives nothing
+			: "runs failed 1 jan 1999" => no run matches`, nil},
 		{"the reason of the marked row is read in full at every size", nil, `
 			: "report and leave" => off: the chat is not in a fork | fork.report | 1 of | off R
 			@54x20               => off: the chat is not in a fork | fork.report | 1 of | off R
@@ -102,6 +105,7 @@ func TestThePaletteIsUsedAsItsStoriesSay(t *testing.T) {
 			: "tea"             => first: Open Tea
 			: "medic"           => first: Open Medication
 			: "pause tea"       => first: Pause Tea
+			: "edit tea"        => first: Edit Tea | enter opens its form
 			: "resume landlord" => first: Resume Ask the landlord
 			: "snooze landlord" => first: Snooze Ask the landlord
 			: "inbox failed"    => first: Inbox sweep: failed
@@ -128,7 +132,7 @@ func TestThePaletteIsUsedAsItsStoriesSay(t *testing.T) {
 			: {reminder add -m "call mum" --delay 5} enter  => gives closes, does Line Text=reminder add -m "call mum" --delay 5
 			: {history search dentist} enter                => gives closes, does Line Text=history search dentist
 			: "history se"                                  => first: history search
-			enter                                           => /history search
+			enter "x"                                       => /history search x
 			readonly : {routine list} enter                 => gives closes, does Line Text=routine list
 			: {routine cancel x} enter                      => gives nothing`, nil},
 		{"words that are no command are for the agent, behind what is off", nil, `

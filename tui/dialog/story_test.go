@@ -69,6 +69,13 @@ var openers = map[string]func(d *desk) pane.Dialog{
 	"login":  func(*desk) pane.Dialog { return &Login{} },
 	"budget": func(d *desk) pane.Dialog { return NewBudget(d.Context) },
 	"leave":  func(d *desk) pane.Dialog { return Leaving(d.Context, true, pane.Quit) },
+	"quit":   func(d *desk) pane.Dialog { return QuitClicked(d.Context) },
+	"engine": func(d *desk) pane.Dialog { return Engine(d.Snap) },
+	"page": func(*desk) pane.Dialog {
+		p := NewPage("Update", "one\ntwo")
+		p.LeadsTo(pane.Answer{Focus: action.Forks}, "open the run")
+		return p
+	},
 	":": func(d *desk) pane.Dialog {
 		return OpenPalette(d.Context, d.focus, d.off, []Found{{Key: "daily_cap", Name: "daily_cap: none"}, {Key: "quiet_hours", Name: "quiet_hours: off"}}).Open
 	},
@@ -90,6 +97,7 @@ func (d *desk) off(a action.Action) string {
 //	"words" enter    what is typed; {words} is pasted
 //	<Text>           a click on it
 //	~1s @40x10       time that passes; the size from now on, first 78×20
+//	wheelup          a notch of the wheel
 //	readonly         from now on the dashboard changes nothing
 //	(refused)        what happens, of the row
 //
@@ -142,6 +150,8 @@ func (d *desk) input(t *testing.T, in string) {
 	case opens != nil:
 		d.dialog, d.gave = opens(d), pane.Answer{}
 		d.lines(t, in)
+	case in == "wheelup", in == "wheeldown":
+		d.gives(pane.Wheel{Up: in == "wheelup"})
 	case in == "readonly":
 		d.ReadOnly = true
 	case in[0] == '"':
@@ -249,7 +259,8 @@ func given(a pane.Answer) string {
 		say(true, "looks %s=%s", name, value)
 	}
 	say(a.Toast != "", "says %s", a.Toast)
-	say(a.Copy != "", "copies %s", a.Copy)
+	say(a.Copy != "", "copies %s", strings.ReplaceAll(a.Copy, "\n", `\n`))
+	say(a.Seen, "seen")
 	say(a.Leave != pane.Stay, "leaves %d", a.Leave)
 	if len(all) == 0 {
 		return "nothing"
