@@ -186,6 +186,8 @@ func (r *room) step(line string, scans bool) (out string) {
 		task, _ := r.x.Set().Find(rest)
 		_, err := RefuseProposal(r.dir, time.Now(), task)
 		return outcome("refused", err)
+	case "contested":
+		return strings.Join(r.x.Set().Contested, " ") + "\n"
 	case "versions": // that are known
 		return fmt.Sprintln(len(r.x.Set().Versions))
 	case "read": // a file, or what is in the trash
@@ -226,8 +228,9 @@ func (r *room) step(line string, scans bool) (out string) {
 		}
 		return ""
 	case "restart", "look":
-		if verb == "restart" {
+		if verb == "restart" { // or "restart water.md", which was in force before
 			r.restart()
+			r.x.Prefer([]string{full(rest)})
 		}
 		scans = true
 	case "keep", "approve": // a.md=a@9, which an edit has replaced if it is only approved
