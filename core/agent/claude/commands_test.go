@@ -35,6 +35,7 @@ func TestWhatACommandMustBe(t *testing.T) {
 
 func TestALoginGoesFromAddressToCodeToAccount(t *testing.T) {
 	testkit.Alone(t)
+	t.Parallel() // one story waits for the end of a login's time
 	stories(t, "login", tellCommand)
 }
 

@@ -199,21 +199,21 @@ func TestTheCommandEditsAsTheGuardTells(t *testing.T) {
 		With                      map[string]any
 	}
 	testkit.Must(t, json.Unmarshal(data, &edits))
-	var steps []claudetest.Step
+	var reads, edited []claudetest.Block // which a request for each would take most of a minute
 	for _, e := range edits {
 		path := filepath.Join(r.dir, e.File)
 		if !e.Missing {
 			testkit.Must(t, os.WriteFile(path, letters(e.Before), 0o600))
-			steps = append(steps, claudetest.Step{Tool: "Read", Input: map[string]any{"file_path": path}})
+			reads = append(reads, claudetest.Block{Type: "tool_use", Name: "Read", Input: map[string]any{"file_path": path}})
 		}
 		tool := "Edit"
 		if e.With["content"] != nil {
 			tool = "Write"
 		}
 		e.With["file_path"] = path
-		steps = append(steps, claudetest.Step{Tool: tool, Input: e.With})
+		edited = append(edited, claudetest.Block{Type: "tool_use", Name: tool, Input: e.With})
 	}
-	say(t, r.open(), claudetest.Script(append(steps, claudetest.Step{Text: "done"})...)).result(t)
+	say(t, r.open(), claudetest.Script(claudetest.Step{Blocks: reads}, claudetest.Step{Blocks: edited}, claudetest.Step{Text: "done"})).result(t)
 	for _, e := range edits {
 		got, err := os.ReadFile(filepath.Join(r.dir, e.File))
 		if err != nil || !e.Varies && string(got) != string(letters(e.After)) {

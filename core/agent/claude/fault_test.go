@@ -102,37 +102,37 @@ func TestWhateverTheAPIDoesTheCommandsTurnEndsAndSaysSo(t *testing.T) {
 	})
 }
 
-// meets plays each row in a session of its own, and a turn after it.
+// meets plays each row in a session of its own, and a turn after it. They mostly wait to ask again.
 func meets(t *testing.T, rows []trouble) {
-	r := newRig(t, func(o *Options) { o.Env = append(slices.Clone(o.Env), "CLAUDE_CODE_MAX_RETRIES=2") })
 	for _, c := range rows {
-		before := len(r.requests())
-		s := r.open()
-		h := say(t, s, claudetest.Script(c.steps...))
-		end, seen := h.result(t), h.text()
-		for _, n := range all[agent.Notice](h) {
-			seen += " " + n.Text
-		}
-		if end.IsError {
-			seen += " " + end.Text
-		}
-		requests, tries := len(r.requests())-before, all[agent.Retry](h)
-		if !strings.Contains(seen, c.sees) || end.IsError != c.fails || end.Interrupted || requests > c.requests {
-			t.Errorf("%s: %d requests, the user sees %q, %+v", c.name, requests, seen, end)
-		}
-		if c.fails && (h.text() != "" || end.Text == "" || strings.Contains(end.Text, "\n")) {
-			t.Errorf("%s: the turn says %q and ends as %+v", c.name, h.text(), end)
-		}
-		if c.retry != "" && (len(tries) != 1 || tries[0].Attempt != 1 || tries[0].Reason != c.retry || tries[0].Wait <= 0) {
-			t.Errorf("%s: retries %+v", c.name, tries)
-		}
-		if away := strings.Contains(c.sees, "credentials"); away && !end.Unavailable {
-			t.Errorf("%s: %+v", c.name, end)
-		}
-		if next := say(t, s, claudetest.Script(claudetest.Step{Text: "Next."})); next.text() != "Next." || next.result(t).IsError {
-			t.Errorf("%s: the next turn says %q", c.name, next.text())
-		}
-		testkit.Must(t, s.Close())
-		t.Logf("%-32s %3d %9.5f  %.70s", c.name, requests, end.Usage.CostUSD, seen)
+		t.Run(c.name, func(t *testing.T) {
+			r := newRig(t, func(o *Options) { o.Env = append(slices.Clone(o.Env), "CLAUDE_CODE_MAX_RETRIES=2") })
+			s := r.open()
+			h := say(t, s, claudetest.Script(c.steps...))
+			end, seen := h.result(t), h.text()
+			for _, n := range all[agent.Notice](h) {
+				seen += " " + n.Text
+			}
+			if end.IsError {
+				seen += " " + end.Text
+			}
+			requests, tries := len(r.requests()), all[agent.Retry](h)
+			if !strings.Contains(seen, c.sees) || end.IsError != c.fails || end.Interrupted || requests > c.requests {
+				t.Errorf("%d requests, the user sees %q, %+v", requests, seen, end)
+			}
+			if c.fails && (h.text() != "" || end.Text == "" || strings.Contains(end.Text, "\n")) {
+				t.Errorf("the turn says %q and ends as %+v", h.text(), end)
+			}
+			if c.retry != "" && (len(tries) != 1 || tries[0].Attempt != 1 || tries[0].Reason != c.retry || tries[0].Wait <= 0) {
+				t.Errorf("retries %+v", tries)
+			}
+			if away := strings.Contains(c.sees, "credentials"); away && !end.Unavailable {
+				t.Errorf("%+v", end)
+			}
+			if next := say(t, s, claudetest.Script(claudetest.Step{Text: "Next."})); next.text() != "Next." || next.result(t).IsError {
+				t.Errorf("the next turn says %q", next.text())
+			}
+			t.Logf("%3d %9.5f  %.70s", requests, end.Usage.CostUSD, seen)
+		})
 	}
 }

@@ -119,6 +119,7 @@ func TestWhateverIsSaidIsHeard(t *testing.T) {
 func TestWithTheRealCLITheTranscriptIsWhereWeLookForIt(t *testing.T) {
 	testkit.Alone(t)
 	path := claudetest.RequireCLI(t)
+	t.Parallel()
 	api := claudetest.Start(t, claudetest.Options{})
 	env := claudetest.CLIEnv(t, api)
 	root := t.TempDir()

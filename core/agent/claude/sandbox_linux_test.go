@@ -230,6 +230,7 @@ func TestAKilledBotTakesItsTurnAlong(t *testing.T) {
 	path := claudetest.RequireCLI(t)
 	for name, box := range map[string]string{"alone": "", "in a sandbox": "1"} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			dir := t.TempDir()
 			if box != "" {
 				sandboxtest.Box(t, sandbox.Options{Dir: dir})
