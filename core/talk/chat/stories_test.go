@@ -198,7 +198,8 @@ func (n *teller) do(verb, rest string) {
 	case "update", "mail":
 		fails(n.o.Records.Updates.AppendFrom(n.now(), rest, updates.Source{}, map[string]label.Label{"mail": fromMail}[verb]))
 	case "deliver":
-		_, _, err := n.DeliverUpdates()
+		count, _, err := n.DeliverUpdates()
+		n.write("of %d updates", count)
 		fails(err)
 	case "task":
 		fails(n.RunTask(ctx, deliverAll, due(t, rest, false)))
