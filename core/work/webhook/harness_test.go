@@ -202,10 +202,16 @@ func (r *rig) post(id, body string) *httptest.ResponseRecorder {
 // start runs the server on the listener and returns a function that stops it and waits.
 func (r *rig) start(t testing.TB, l net.Listener) (stop func()) {
 	t.Helper()
+	return r.listens(t, func(context.Context) (net.Listener, error) { return l, nil })
+}
+
+// listens runs the server on what a function returns.
+func (r *rig) listens(t testing.TB, listen func(context.Context) (net.Listener, error)) (stop func()) {
+	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	var g sync.WaitGroup
-	g.Go(func() { done <- r.run(ctx, func(context.Context) (net.Listener, error) { return l, nil }) })
+	g.Go(func() { done <- r.run(ctx, listen) })
 	r.stop = sync.OnceFunc(func() {
 		cancel()
 		g.Wait()

@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"os"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -20,29 +19,6 @@ import (
 	"ollimbot/core/storage/store"
 	"ollimbot/core/storage/store/storetest"
 )
-
-func TestTheLogOutlivesARestart(t *testing.T) {
-	serving(t, nil, func(t *testing.T, r *rig, l *pipes) {
-		l.post(t, "github-ci", `{"repo":"hush","status":"success"}`)
-		l.post(t, "github-ci", `{"repo":"hush"}`)
-		waitFor(time.Second)
-		l.post(t, "none", `{}`)
-		r.stop()
-		before := r.Deliveries()
-		if len(before) != 3 {
-			t.Fatalf("%+v", before)
-		}
-		again := rigOn(t, r.dir, nil)
-		if diff := gocmp.Diff(before, again.Deliveries()); diff != "" {
-			t.Errorf("(-before +after):\n%s", diff)
-		}
-		outside, err := Log(r.dir, 2)
-		if err != nil || len(outside) != 2 || outside[0].ID != before[0].ID || outside[0].Webhook != "none" {
-			t.Errorf("%+v, %v", outside, err)
-		}
-		assertNothingLeaked(t, r)
-	})
-}
 
 // A4: what the ledger of runs says about a delivery decides: a run that had begun is not repeated, and one that ended is not reported, even if the
 // log of deliveries lacks its end. What had not begun runs, however old it is, and what cannot run or was cut off is reported, once.
@@ -178,35 +154,6 @@ func TestAHeldDeliveryCutOffByACrashIsReportedInTheSameWordsAndNotScreenedAgain(
 	})
 }
 
-func TestAFloodOfRefusalsIsOneEntry(t *testing.T) {
-	serving(t, nil, func(t *testing.T, r *rig, l *pipes) {
-		l.post(t, "fixed", `{"status":"up"}`)
-		synctest.Wait()
-		for range 500 {
-			r.ask("POST", "/hook/github-ci", "Bearer wrong", "{}")
-			r.ask("POST", "/hook/unknown-to-us", "Bearer wrong", "{}")
-		}
-		list := r.Deliveries()
-		const each = guesses / 2 // of the 500 for each name that count as guesses
-		if len(list) != 5 || list[0].Count != 500-each || list[1].Count != 500-each || list[2].Count != each || list[3].Count != each || list[4].Outcome != Done {
-			t.Errorf("%+v", list)
-		}
-		if list[0].Webhook != "" || list[1].Webhook != "github-ci" {
-			t.Errorf("a stranger's name is in the ledger: %+v", list)
-		}
-		waitFor(2 * alike)
-		r.ask("POST", "/hook/github-ci", "Bearer wrong", "{}")
-		if list = r.Deliveries(); len(list) != 6 || list[0].Count != 1 {
-			t.Errorf("later ones are entries of their own: %+v", list)
-		}
-		r.stop()
-		data, err := os.ReadFile(r.dir.Path(LogFile))
-		if err != nil || strings.Count(string(data), "\n") > 20 {
-			t.Errorf("%d lines for 1,002 refusals, %v", strings.Count(string(data), "\n"), err)
-		}
-	})
-}
-
 func TestMemoryAndFileStayBounded(t *testing.T) {
 	if got := LimitsText(); got != "keeps the newest 500, for 30 days" {
 		t.Error(got)
@@ -272,24 +219,6 @@ func TestAsManyLargePayloadsAsMayWaitSurviveARestart(t *testing.T) {
 	}
 }
 
-func TestOldDeliveriesAndPayloadsLeaveTheFile(t *testing.T) {
-	serving(t, nil, func(t *testing.T, r *rig, l *pipes) {
-		l.post(t, "open", `{"note":"hush hush"}`)
-		synctest.Wait()
-		if text := onDisk(t, r.dir); !strings.Contains(text, "hush hush") || !strings.Contains(text, Done) {
-			t.Errorf("the file says %s", text)
-		}
-		waitFor(tidyEvery + time.Minute)
-		if text := onDisk(t, r.dir); strings.Contains(text, "hush") || !strings.Contains(text, Done) {
-			t.Errorf("after an hour the file says %s", text)
-		}
-		waitFor(keptFor + tidyEvery)
-		if text := onDisk(t, r.dir); text != "" || len(r.Deliveries()) != 0 {
-			t.Errorf("after a month the file says %s", text)
-		}
-	})
-}
-
 func onDisk(t testing.TB, d *store.Dir) string {
 	t.Helper()
 	data, err := d.Read(LogFile)
@@ -337,55 +266,4 @@ func TestADeliveryThatCannotBeStoredIsRefusedFreesItsSlotAndCanBeSentAgain(t *te
 			t.Errorf("%d deliveries, %v, ran %d, the log says %s", len(list), err, len(r.ran()), r.logged())
 		}
 	})
-}
-
-// What the run says about its end decides what becomes of the delivery, and none is repeated while the bot runs.
-func TestADeliveryWhoseRunHasNotBegunWhenTheBotStopsIsKept(t *testing.T) {
-	for name, c := range map[string]struct {
-		err           error
-		outcome, note string
-	}{
-		"not begun": {ErrNotBegun, Accepted, ""},
-		"cut off":   {ErrCutOff, Interrupted, "may not have finished"},
-		"waits":     {&WaitsError{Why: "it runs ls"}, Held, "the webhook was changed: it runs ls."},
-		"failed":    {errors.New("no engine"), Failed, ""},
-		"panics":    {nil, Failed, ""},
-	} {
-		var began atomic.Int32
-		run := func(context.Context, Job) error {
-			if began.Add(1); c.err == nil {
-				panic("hush")
-			}
-			return c.err
-		}
-		serving(t, func(o *Options) { o.Run = run }, func(t *testing.T, r *rig, l *pipes) {
-			l.post(t, "fixed", `{"status":"up"}`)
-			waitFor(time.Hour)
-			if status, _ := l.post(t, "fixed", `{"status":"x"}`); status != http.StatusBadRequest {
-				t.Errorf("%s: the server does not answer: %d", name, status)
-			}
-			r.stop()
-			assertNothingLeaked(t, r)
-			notes := strings.Join(r.noted(), "\n")
-			if got := r.outcome(t); got != c.outcome || !strings.Contains(notes, c.note) || (c.note == "") != (notes == "") || began.Load() != 1 {
-				t.Errorf("%s: it is %s after %d runs, notes %q", name, got, began.Load(), notes)
-			}
-		})
-	}
-}
-
-// outcome returns the outcome of the first delivery. A dashboard and a command see the same ones.
-func (r *rig) outcome(t *testing.T) (first string) {
-	t.Helper()
-	list, err := Log(r.dir, 10)
-	now := r.Deliveries()
-	if err != nil || len(list) != len(now) {
-		t.Fatalf("%+v, %v", list, err)
-	}
-	for i := range list {
-		if first = list[i].Outcome; now[i].Outcome != first {
-			t.Errorf("it is %s, and %s on the disk", now[i].Outcome, first)
-		}
-	}
-	return first
 }

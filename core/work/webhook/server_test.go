@@ -18,8 +18,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"ollimbot/core/base/testkit"
 )
 
@@ -105,78 +103,6 @@ func (discard) Header() http.Header         { return http.Header{} }
 func (discard) Write(p []byte) (int, error) { return len(p), nil }
 func (discard) WriteHeader(int)             {}
 
-func TestSixtyDeliveriesPassForEachWebhookAndThenOneASecond(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, nil)
-		for i := range perMinute {
-			if w := r.post("github-ci", "{"); w.Code != http.StatusBadRequest {
-				t.Fatalf("delivery %d: %d", i+1, w.Code)
-			}
-		}
-		for range 3 { // refused deliveries use up nothing
-			w := r.post("github-ci", "{")
-			if w.Code != http.StatusTooManyRequests || w.Header().Get("Retry-After") != "1" {
-				t.Errorf("%d, Retry-After %q", w.Code, w.Header().Get("Retry-After"))
-			}
-		}
-		if w := r.post("fixed", "{"); w.Code != http.StatusBadRequest {
-			t.Errorf("another webhook: %d", w.Code)
-		}
-		waitFor(time.Second)
-		if w := r.post("github-ci", "{"); w.Code != http.StatusBadRequest {
-			t.Errorf("after the time that was named: %d", w.Code)
-		}
-		if w := r.post("github-ci", "{"); w.Code != http.StatusTooManyRequests {
-			t.Errorf("only one has become free: %d", w.Code)
-		}
-	})
-}
-
-func TestTenDeliveriesRunAtOnceAndTheOthersWait(t *testing.T) {
-	gate := make(chan error)
-	run := func(ctx context.Context, _ Job) error {
-		select {
-		case err := <-gate:
-			return err
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-	}
-	serving(t, func(o *Options) { gate, o.Run = make(chan error), run }, func(t *testing.T, r *rig, l *pipes) {
-		deliver := func(i, want int) {
-			t.Helper() // two webhooks, because the rate of one is less than the total limit
-			status, _ := l.post(t, []string{"open", "fixed"}[i%2], []string{`{"note":"up"}`, `{"status":"up"}`}[i%2])
-			if synctest.Wait(); status != want {
-				t.Errorf("delivery %d: %d", i, status)
-			}
-		}
-		outcomes := func(when string, want map[string]int) {
-			t.Helper()
-			synctest.Wait()
-			count := map[string]int{}
-			for _, d := range r.deliveryLog().list {
-				count[d.Outcome]++
-			}
-			if diff := cmp.Diff(want, count); diff != "" {
-				t.Errorf("%s (-want +got):\n%s", when, diff)
-			}
-		}
-		for i := range underWay {
-			deliver(i, http.StatusAccepted)
-		}
-		outcomes("at first", map[string]int{Running: atOnce, Accepted: underWay - atOnce})
-		deliver(0, http.StatusTooManyRequests)
-		gate <- nil
-		synctest.Wait()
-		deliver(1, http.StatusAccepted)
-		r.stop()
-		outcomes("in the end", map[string]int{Done: 1, Interrupted: atOnce, Accepted: underWay - atOnce, "refused 429": 1})
-		if len(r.noted()) != atOnce {
-			t.Errorf("%d are reported", len(r.noted()))
-		}
-	})
-}
-
 func TestAPanicWhileAnsweringIs500AndLogged(t *testing.T) {
 	r := newRig(t, func(o *Options) { o.Changed = func() { panic("hush value") } })
 	w := r.post("github-ci", `{`)
@@ -186,33 +112,6 @@ func TestAPanicWhileAnsweringIs500AndLogged(t *testing.T) {
 	if log := r.logged(); !strings.Contains(log, "panic of type string") || strings.Contains(log, "hush") {
 		t.Errorf("the log says %s", log)
 	}
-}
-
-func TestWhatHasNotBegunAtTheEndRunsAfterTheNextStart(t *testing.T) {
-	stuck := func(ctx context.Context, _ map[string]string) (bool, []string, error) {
-		<-ctx.Done()
-		return true, nil, nil
-	}
-	serving(t, func(o *Options) { o.Screen = stuck }, func(t *testing.T, r *rig, l *pipes) {
-		l.post(t, "open", `{"note":"hush"}`)
-		synctest.Wait()
-		r.stop()
-		d := r.Deliveries()[0]
-		if d.Outcome != Accepted || len(r.ran()) != 0 || len(r.noted()) != 0 {
-			t.Errorf("%+v, notes %q", d, r.noted())
-		}
-		if w := r.post("fixed", `{"status":"up"}`); w.Code != http.StatusServiceUnavailable || w.Body.String() != `{"error":"the bot is stopping"}`+"\n" {
-			t.Errorf("after the end: %d %s", w.Code, w.Body)
-		}
-		next := rigOn(t, r.dir, nil)
-		next.start(t, newPipes())
-		synctest.Wait()
-		next.stop()
-		if ran := next.ran(); len(ran) != 1 || ran[0].Delivery.ID != d.ID || ran[0].Payload.Data[0].Value != "hush" {
-			t.Errorf("ran %+v", ran)
-		}
-		assertNothingLeaked(t, next)
-	})
 }
 
 func TestDeliverSpeaksToARunningBot(t *testing.T) {
@@ -319,18 +218,12 @@ func TestATakenPortIsReportedWithItsCureAndUsedWhenItIsFree(t *testing.T) {
 		l := newPipes()
 		var taken atomic.Bool
 		taken.Store(true)
-		ctx, cancel := context.WithCancel(t.Context())
-		var g sync.WaitGroup
-		g.Go(func() {
-			if err := r.run(ctx, func(context.Context) (net.Listener, error) {
-				if taken.Load() {
-					return nil, errors.New("address already in use; choose another WEBHOOK_PORT")
-				}
-				return l, nil
-			}); err != nil {
-				t.Error(err)
+		defer r.listens(t, func(context.Context) (net.Listener, error) {
+			if taken.Load() {
+				return nil, errors.New("address already in use; choose another WEBHOOK_PORT")
 			}
-		})
+			return l, nil
+		})()
 		waitFor(10 * time.Minute)
 		if n := strings.Count(r.logged(), "level=ERROR"); n != 1 || !strings.Contains(r.logged(), "WEBHOOK_PORT") || r.Addr() != "" {
 			t.Errorf("reported %d times:\n%s", n, r.logged())
@@ -343,8 +236,6 @@ func TestATakenPortIsReportedWithItsCureAndUsedWhenItIsFree(t *testing.T) {
 		if len(r.noticedAtOnce()) != 1 || r.noticedAtOnce()[0] != textTakenAgain {
 			t.Errorf("noticed %q", r.noticedAtOnce())
 		}
-		cancel()
-		g.Wait()
 	})
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	testkit.Must(t, err)
@@ -364,11 +255,7 @@ func TestAListenerThatDiesIsReportedAndReplaced(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, nil)
 		var l *pipes
-		ctx, cancel := context.WithCancel(t.Context())
-		var g sync.WaitGroup
-		g.Go(func() {
-			_ = r.run(ctx, func(context.Context) (net.Listener, error) { l = newPipes(); return l, nil })
-		})
+		defer r.listens(t, func(context.Context) (net.Listener, error) { l = newPipes(); return l, nil })()
 		synctest.Wait()
 		if status, _ := l.post(t, "fixed", `{"status":"up"}`); status != http.StatusAccepted {
 			t.Errorf("before: %d", status)
@@ -382,7 +269,5 @@ func TestAListenerThatDiesIsReportedAndReplaced(t *testing.T) {
 		if status, _ := l.post(t, "fixed", `{"status":"up"}`); status != http.StatusAccepted || r.Addr() == "" {
 			t.Errorf("a minute later: %d", status)
 		}
-		cancel()
-		g.Wait()
 	})
 }
