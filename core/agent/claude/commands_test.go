@@ -87,6 +87,10 @@ func tellCommand(t *testing.T, steps []string) string {
 		delete(s, "processes") // which end a moment later
 		return s
 	}
+	until := func(what string) { // the status has this
+		name, text, _ := strings.Cut(what, ": ")
+		eventually(t, func() bool { return cmp.Or(now()[name], "none") == text })
+	}
 	for _, step := range steps {
 		fmt.Fprintln(&out, step)
 		verb, rest, _ := strings.Cut(strings.TrimPrefix(step, "> "), " ")
@@ -130,6 +134,9 @@ func tellCommand(t *testing.T, steps []string) string {
 			}
 			end = runEngine(t, e)
 			<-e.examined
+			if what, ok := strings.CutPrefix(rest, "until "); ok {
+				until(what)
+			}
 		case "end":
 			end()
 		case "run":
@@ -151,9 +158,8 @@ func tellCommand(t *testing.T, steps []string) string {
 		case "auth":
 			auth, err := AuthStatus(ctx, path, e.env())
 			write(brief(auth), err)
-		case "soon": // the status has this
-			name, text, _ := strings.Cut(rest, ": ")
-			eventually(t, func() bool { return cmp.Or(now()[name], "none") == text })
+		case "soon":
+			until(rest)
 		case "alive": // how many of the logins
 			data, err := os.ReadFile(filepath.Join(home, "started"))
 			testkit.Must(t, err)

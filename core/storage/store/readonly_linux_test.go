@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"runtime"
 	"strings"
 	"testing"
@@ -40,6 +41,19 @@ func TestWhatModesForbidIsAnErrorWithACure(t *testing.T) {
 		}
 		unprivileged(s.t, func() { answer = s.step(step) })
 		return answer
+	})
+}
+
+// Its words differ for root, who may look where others may not.
+func TestADirectoryThatCannotBeMadeIsAnErrorWithACure(t *testing.T) {
+	sealed := filepath.Join(t.TempDir(), "sealed")
+	testkit.Must(t, os.Mkdir(sealed, 0o500))
+	d, err := At(filepath.Join(sealed, "below", "it"))
+	testkit.Must(t, err)
+	unprivileged(t, func() {
+		if err := d.Prepare(); !errors.Is(err, fs.ErrPermission) || !strings.Contains(err.Error(), "--data-dir") {
+			t.Errorf("it says %v", err)
+		}
 	})
 }
 
