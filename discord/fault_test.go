@@ -154,7 +154,7 @@ func TestANoticeThatIsRepeatedWhileItWaitsIsOneUnlessItHasAButtonOfItsOwn(t *tes
 	}
 }
 
-func TestNoticesAreDroppedAfterTwoMinutesAndNobodyWaits(t *testing.T) {
+func TestNoticesAreDroppedAfterTwoMinutesAndNothingWaitsForThem(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := quietly(t)
 		ctx, cancel := context.WithCancel(t.Context())
@@ -178,7 +178,7 @@ func TestNoticesAreDroppedAfterTwoMinutesAndNobodyWaits(t *testing.T) {
 	})
 }
 
-func TestAnAnswerThatCannotBeShownIsGivenUpAndNobodyWaitsForIt(t *testing.T) {
+func TestAnAnswerThatCannotBeShownIsGivenUpAndNothingWaitsForIt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := quietly(t)
 		began, told := time.Now(), make(chan []post.MessageID, 1)
@@ -448,7 +448,7 @@ func TestANonceOfOurOwnOrOfTheProgramBeforeIsNoOtherProgram(t *testing.T) {
 	}
 }
 
-func TestANonceTellsTheStartOfTheProgramThatMadeIt(t *testing.T) {
+func TestANonceContainsTheStartOfTheProgramThatMadeIt(t *testing.T) {
 	testkit.Check(t, func(rt *rapid.T) {
 		at := time.UnixMilli(rapid.Int64Range(0, 2e12).Draw(rt, "start"))
 		text := rapid.String().Draw(rt, "text")

@@ -190,7 +190,7 @@ func TestTheTopLineHasAMarkOnlyIfSomethingIsWrong(t *testing.T) {
 	}
 }
 
-func TestPanesAndTheirBoxesStandAsTheirStoriesSay(t *testing.T) {
+func TestPanesAndTheirBoxesAreWhereTheirStoriesSay(t *testing.T) {
 	none := func(at time.Time) core.Snapshot { return core.Snapshot{At: at, Zone: time.UTC} }
 	for _, size := range [][2]int{{120, 40}, {200, 60}} {
 		tell(t, []story{{"a list without rows has no box for what is selected", setup{w: size[0], h: size[1], snap: none}, `

@@ -77,7 +77,7 @@ func TestFilesOfAForwardedMessageComeAlong(t *testing.T) {
 	}
 }
 
-func TestNoticesOfDiscordAreNobodysWords(t *testing.T) {
+func TestNoticesOfDiscordAreNotTheUsersWords(t *testing.T) {
 	for _, kind := range []string{"3", "6", "7", "20", "46"} {
 		if m := read(t, strings.Replace(written(""), `"type":0`, `"type":`+kind, 1)); Written(m) || m.ID != "11" {
 			t.Errorf("type %s: %+v", kind, m)
@@ -94,7 +94,7 @@ func TestAnAnswerToADeletedOrUnreadableMessageIsStillAMessage(t *testing.T) {
 	}
 }
 
-func TestAKindOfComponentThatNobodyKnowsCostsNoMessage(t *testing.T) {
+func TestAnUnknownKindOfComponentCostsNoMessage(t *testing.T) {
 	const odd = `"components":[{"type":99}],"embeds":"none","content":"x"`
 	m := read(t, written(`,`+odd+`,"referenced_message":{`+odd+`},"message_reference":{"message_id":"10"},"message_snapshots":[{"message":{`+odd+`}}]`))
 	if _, quoted := Answered(m); Text(m) != "x\n[forwarded message]\nx" || quoted != "x" {
@@ -139,7 +139,7 @@ func FuzzMessagesAreWholeAndClean(f *testing.F) {
 }
 
 // P9: an unexpected number cost a message.
-func TestAnOddFieldThatNobodyReadsCostsNoMessage(t *testing.T) {
+func TestAnOddFieldThatIsNotReadCostsNoMessage(t *testing.T) {
 	for _, odd := range []string{
 		`,"author":{"id":"42","public_flags":"0","accent_color":"red","username":7,"avatar":{}}`,
 		`,"attachments":[{"id":"5","filename":"a.png","url":"https://cdn.discordapp.com/a","size":"12","height":"tall","flags":"0"}]`,

@@ -30,7 +30,7 @@ func overNetwork(t *testing.T, h http.HandlerFunc) (*Client, *httptest.Server) {
 
 func write(w io.Writer, s string) { _, _ = io.WriteString(w, s) } // whoever hung up has its own test
 
-func TestAServerThatIsDownIsToldWithoutItsAddress(t *testing.T) {
+func TestAServerThatIsDownIsReportedWithoutItsAddress(t *testing.T) {
 	testkit.Alone(t)
 	c, s := overNetwork(t, func(http.ResponseWriter, *http.Request) {})
 	s.Close()

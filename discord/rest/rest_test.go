@@ -347,7 +347,7 @@ func TestAnIDThatLeadsElsewhereIsNotSent(t *testing.T) {
 
 // Every way that a request can end goes through here, and whatever it says must
 // hold no secret.
-func TestNoSecretIsEverTold(t *testing.T) {
+func TestNoSecretIsEverShown(t *testing.T) {
 	const interaction = "aW50ZXJhY3Rpb246MTIzNDU2Nzg5MDEyMzQ1Njc4OTA6dG9rZW4"
 	leaky := `{"code":50035,"message":"` + secret + ` ` + interaction + `","errors":{"x":{"_errors":[{"message":"` + interaction + `"}]}}}`
 	ends := []any{

@@ -28,7 +28,7 @@ func TestADayIsReadInTheUsersZone(t *testing.T) {
 	}
 }
 
-func TestAReportIsOfATimeAndATaskAndTellsWhatIsMissing(t *testing.T) {
+func TestAReportIsOfATimeAndATaskAndSaysWhatIsMissing(t *testing.T) {
 	late := row("b", 11, Ran, "")
 	late.Late, late.Until = true, noon
 	p := Past{Rows: []Row{row("a", 8, Ran, ""), row("a", 9, Missed, Off), late}, Damaged: 1, Ahead: 2}

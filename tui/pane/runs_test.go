@@ -652,7 +652,7 @@ func TestTheListOfRunsHasMoreThanAThirdWhereThereIsRoom(t *testing.T) {
 	}
 }
 
-func TestTheFiguresOfRunsStandBelowEachOther(t *testing.T) {
+func TestTheFiguresOfRunsAreAligned(t *testing.T) {
 	s := open("forks")
 	s.c.Zoomed = true // a page has heads
 	s.next(func(c *core.Snapshot) {

@@ -127,7 +127,7 @@ func TestABotIsReadyOnceItLives(t *testing.T) {
 	s.hears("READY=1")
 }
 
-func TestABotThatBeginsAnewDoesNotSayThatItEnds(t *testing.T) {
+func TestABotThatStartsAgainDoesNotSayThatItEnds(t *testing.T) {
 	s := supervised(t, "", nil)
 	s.hears("READY=1")
 	s.again.Store(true)

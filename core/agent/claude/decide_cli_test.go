@@ -187,7 +187,7 @@ func TestAToolCanEndTheTurnAndLeavesNoInterruptionInTheHistory(t *testing.T) {
 
 // The guard judges a file by its predicted contents after a call, so the command has to produce
 // what the table in core/safety/policy says.
-func TestTheCommandEditsAsTheGuardTells(t *testing.T) {
+func TestTheCommandEditsAsTheGuardSays(t *testing.T) {
 	testkit.Alone(t)
 	r := newRig(t)
 	data, err := os.ReadFile(filepath.Join("..", "..", "safety", "policy", "testdata", "edits.json"))

@@ -115,7 +115,7 @@ func waitingTool(begun, ended chan<- struct{}) agent.Tool {
 	})
 }
 
-func TestToolsAreListedWithTheirSchemasAsTheyStand(t *testing.T) {
+func TestToolsAreListedWithTheirSchemasUnchanged(t *testing.T) {
 	tools := toolset.Tools(nil)
 	h, _ := boundHost(t, agent.ToolUse.Allowed, tools...)
 	slices.SortFunc(tools, func(a, b agent.Tool) int { return strings.Compare(a.Name, b.Name) })

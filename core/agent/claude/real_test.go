@@ -175,7 +175,7 @@ func whoTool(who string) agent.Tool {
 	}
 }
 
-func TestASessionGoesOnAfterItsProcessWasKilled(t *testing.T) {
+func TestASessionContinuesAfterItsProcessWasKilled(t *testing.T) {
 	testkit.Alone(t)
 	r := newRig(t)
 	s := r.open()
@@ -232,7 +232,7 @@ func TestAnIdleSessionWhoseProcessDiedAnswersTheNextMessage(t *testing.T) {
 	}
 }
 
-func TestASessionThatNobodyKnowsIsToldFromOtherFailures(t *testing.T) {
+func TestAMissingSessionIsDistinguishedFromOtherFailures(t *testing.T) {
 	testkit.Alone(t)
 	r := newRig(t)
 	for _, id := range []string{store.NewUUID(), "yesterday", "../../etc"} {
@@ -409,7 +409,7 @@ func TestSettingsChangeWhileASessionLives(t *testing.T) {
 	oneLine(t, s.Configure(t.Context(), agent.Settings{Thinking: "hard"}), "adaptive")
 }
 
-func TestWhatThinkingCannotBeIsTold(t *testing.T) {
+func TestAnImpossibleThinkingLevelIsReported(t *testing.T) {
 	testkit.Alone(t)
 	r := newRig(t)
 	for _, name := range []string{"haiku", "sonnet", "opus"} {

@@ -52,7 +52,7 @@ func TestHowSessionsAreOpened(t *testing.T)                        { stories(t, 
 func TestWhatTheCommandSaysIsPassedOn(t *testing.T)                { stories(t, "said", tell) }
 func TestWhatATurnCosts(t *testing.T)                              { stories(t, "costs", tell) }
 func TestARequestThatASubscriptionPaysForIsMarked(t *testing.T)    { stories(t, "plan", tell) }
-func TestTheQuestionOfATurnsCostStandsBeforeEachCall(t *testing.T) { stories(t, "afford", tell) }
+func TestTheQuestionOfATurnsCostComesBeforeEachCall(t *testing.T) { stories(t, "afford", tell) }
 func TestHooksAndPermissions(t *testing.T)                         { stories(t, "hooks", tell) }
 func TestTheBotsToolsAreServed(t *testing.T)                       { stories(t, "tools", tell) }
 

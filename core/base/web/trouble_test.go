@@ -13,7 +13,7 @@ import (
 )
 
 // P10
-func TestTroubleIsToldWithoutAddressesAndPorts(t *testing.T) {
+func TestTroubleIsReportedWithoutAddressesAndPorts(t *testing.T) {
 	at := func(err error) error {
 		here, there := &net.TCPAddr{IP: net.IPv4(10, 0, 0, 7), Port: 49152}, &net.TCPAddr{IP: net.IPv4(203, 0, 113, 9), Port: 443}
 		return fmt.Errorf("get it: %w", &net.OpError{Op: "read", Net: "tcp", Source: here, Addr: there, Err: err})

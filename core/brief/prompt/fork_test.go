@@ -29,7 +29,7 @@ func TestAQuoteIsCutAt500CharactersAndEmptyOnesAreNone(t *testing.T) {
 	}
 }
 
-func TestPropertyNoQuotedLineStandsInTheFirstColumn(t *testing.T) {
+func TestPropertyNoQuotedLineBeginsInTheFirstColumn(t *testing.T) {
 	testkit.Check(t, func(t *rapid.T) {
 		replied := rapid.StringOf(rapid.OneOf(rapid.SampledFrom([]rune("\n\r\u2028\x1b[a >")), rapid.Rune())).Draw(t, "replied")
 		got := Quote(replied, "MESSAGE")

@@ -66,7 +66,7 @@ var systemOrder = []string{
 	"Web and documentation", "Interactive forks", "Background forks", "Webhooks",
 }
 
-func TestTheSectionsStandInTheSeedsOrderWhateverIsSetUp(t *testing.T) {
+func TestTheSectionsAreInTheSeedsOrderWhateverIsSetUp(t *testing.T) {
 	heading := regexp.MustCompile(`(?m)^## (.*)$`)
 	for _, google := range []bool{false, true} {
 		for _, webhooks := range []bool{false, true} {

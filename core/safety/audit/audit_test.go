@@ -119,7 +119,7 @@ func TestTheFileStaysBoundedAndKeepsTheNewest(t *testing.T) {
 	}
 }
 
-func TestAFileThatGrewTooLargeBeginsAnew(t *testing.T) {
+func TestAFileThatGrewTooLargeStartsFromEmpty(t *testing.T) {
 	l, dir := newLog(t, nil)
 	if err := dir.Write(File, make([]byte, store.MaxRead+1)); err != nil {
 		t.Fatal(err)

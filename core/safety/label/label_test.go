@@ -10,7 +10,7 @@ import (
 	"ollimbot/core/base/testkit"
 )
 
-func TestALabelTellsItsOriginAndItsPath(t *testing.T) {
+func TestALabelNamesItsOriginAndItsPath(t *testing.T) {
 	l := From("webhook build").Via("run 4f2a").Via("update")
 	if l != "webhook build → run 4f2a → update" || l.Origin() != "webhook build" {
 		t.Errorf("%q from %q", l, l.Origin())

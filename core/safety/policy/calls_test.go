@@ -230,7 +230,7 @@ func TestAFileGoesOutOnlyWhereItMayBeRead(t *testing.T)               { stories(
 func TestABrokenTaskFileIsRefusedBeforeItIsWritten(t *testing.T)      { stories(t, "written") }
 func TestACallIsLabeledByWhatItCanReach(t *testing.T)                 { stories(t, "reach") }
 
-func TestALabeledConversationAsksBeforeItActsAndActsNotAtAllWithNobodyThere(t *testing.T) {
+func TestALabeledConversationAsksBeforeItActsAndDoesNothingWhenTheUserIsAway(t *testing.T) {
 	stories(t, "labeled")
 }
 func TestARunThatHasReadStrangersWordsKeepsNoToolThatActs(t *testing.T) { stories(t, "strangers") }

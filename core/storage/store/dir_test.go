@@ -66,7 +66,7 @@ func TestTheHomeDirectoryIsExpandedAndShown(t *testing.T) {
 	}
 }
 
-func TestOurLeftoversAreToldFromOtherFiles(t *testing.T) {
+func TestOurLeftoversAreDistinguishedFromOtherFiles(t *testing.T) {
 	testkit.Check(t, func(t *rapid.T) {
 		base := rapid.StringN(1, -1, 250).Draw(t, "base")
 		name := tempName(base)

@@ -33,7 +33,7 @@ func TestADirectoryThatModesCloseIsNamed(t *testing.T) {
 	}
 }
 
-func TestADirectoryThatEverybodyCouldWriteToIsTakenBackAndTold(t *testing.T) {
+func TestADirectoryThatEverybodyCouldWriteToIsClosedAndReported(t *testing.T) {
 	d := newDir(t)
 	put(t, d, "skills/x/SKILL.md", "x")
 	testkit.Must(t, os.Chmod(d.Root(), 0o777))

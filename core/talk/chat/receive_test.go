@@ -43,7 +43,7 @@ func TestABacklogIsOneTurnWithAllMessagesInOrder(t *testing.T) {
 }
 
 // P11
-func TestABacklogOfAThousandMessagesTellsTheNewestAndNamesAFile(t *testing.T) {
+func TestABacklogOfAThousandMessagesHasTheNewestAndNamesAFile(t *testing.T) {
 	acted(t, func(s *stage, a *actor) {
 		for i := range 1000 {
 			s.take(command.Receive{From: "Phone", Key: fmt.Sprint(1000 + i), Text: fmt.Sprint("message ", i), More: i < 999})

@@ -20,7 +20,7 @@ import (
 	"ollimbot/core/base/testkit"
 )
 
-func TestTheRealCommandTellsItsVersion(t *testing.T) {
+func TestTheRealCommandNamesItsVersion(t *testing.T) {
 	testkit.Alone(t)
 	path := claudetest.RequireCLI(t)
 	home := t.TempDir()

@@ -155,7 +155,7 @@ func TestWhatAKilledBotLeftIsCollectedByTheNext(t *testing.T) {
 	mustBeGone(t, command, sleeper)
 }
 
-func TestMemoryIsToldWhileTheProcessLives(t *testing.T) {
+func TestMemoryIsReportedWhileTheProcessLives(t *testing.T) {
 	testkit.Alone(t)
 	p := play(t, "stubborn")
 	line(t, bufio.NewReader(p.Stdout()))

@@ -35,7 +35,7 @@ func boxed(t *testing.T, name string, env ...string) *Process {
 	return p
 }
 
-func TestACommandInASandboxHearsItsSignalsAndTellsHowItEnded(t *testing.T) {
+func TestACommandInASandboxGetsItsSignalsAndReportsHowItEnded(t *testing.T) {
 	testkit.Alone(t)
 	p := boxed(t, "diarist")
 	out := bufio.NewReader(p.Stdout())

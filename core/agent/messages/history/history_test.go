@@ -114,7 +114,7 @@ func TestWhatIsCutCountsAsTakenUnlessItIsLost(t *testing.T) {
 	}
 }
 
-func TestALaterConversationStandsAlone(t *testing.T) {
+func TestALaterConversationIsIndependent(t *testing.T) {
 	h := begun(t, t.TempDir(), "one")
 	testkit.Must(t, h.Add(text("user", "before")))
 	testkit.Must(t, h.Begin([]byte(`[{"name":"a"}]`), []byte(`[{"type":"text","text":"s"}]`), Facts{}))
@@ -124,7 +124,7 @@ func TestALaterConversationStandsAlone(t *testing.T) {
 	}
 }
 
-func TestLinesThatAreNobodysAreLeftAlone(t *testing.T) {
+func TestLinesOfUnknownOriginAreLeftAlone(t *testing.T) {
 	folder := t.TempDir()
 	h := begun(t, folder, "one")
 	testkit.Must(t, h.Add(text("user", "hello")))
