@@ -73,19 +73,6 @@ func reminderText(id, runAt, body string) string {
 	return fmt.Sprintf("---\nid: %q\nrun-at: %q\nbackground: true\n---\n%s\n", id, runAt, body)
 }
 
-func wantProblems(t *testing.T, x *Index, want ...string) {
-	t.Helper()
-	got := report(x.Set().Problems)
-	if strings.Count(got, "\n") != len(want) {
-		t.Errorf("want %d problems, got\n%s", len(want), got)
-	}
-	for _, w := range want {
-		if !strings.Contains(got, w) {
-			t.Errorf("no problem holds %q:\n%s", w, got)
-		}
-	}
-}
-
 // full is the path of a name in a story.
 func full(name string) string {
 	if strings.Contains(name, "/") {

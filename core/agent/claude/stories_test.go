@@ -45,16 +45,16 @@ func stories(t *testing.T, file string, tell func(*testing.T, []string) string) 
 	})
 }
 
-func TestWhoseATurnIs(t *testing.T)                                { stories(t, "turns", tell) }
-func TestHowTurnsAndProcessesEnd(t *testing.T)                     { stories(t, "ends", tell) }
-func TestSilenceAndHungerAreNoticed(t *testing.T)                  { stories(t, "silence", tell) }
-func TestHowSessionsAreOpened(t *testing.T)                        { stories(t, "opened", tell) }
-func TestWhatTheCommandSaysIsPassedOn(t *testing.T)                { stories(t, "said", tell) }
-func TestWhatATurnCosts(t *testing.T)                              { stories(t, "costs", tell) }
-func TestARequestThatASubscriptionPaysForIsMarked(t *testing.T)    { stories(t, "plan", tell) }
+func TestWhoseATurnIs(t *testing.T)                               { stories(t, "turns", tell) }
+func TestHowTurnsAndProcessesEnd(t *testing.T)                    { stories(t, "ends", tell) }
+func TestSilenceAndHungerAreNoticed(t *testing.T)                 { stories(t, "silence", tell) }
+func TestHowSessionsAreOpened(t *testing.T)                       { stories(t, "opened", tell) }
+func TestWhatTheCommandSaysIsPassedOn(t *testing.T)               { stories(t, "said", tell) }
+func TestWhatATurnCosts(t *testing.T)                             { stories(t, "costs", tell) }
+func TestARequestThatASubscriptionPaysForIsMarked(t *testing.T)   { stories(t, "plan", tell) }
 func TestTheQuestionOfATurnsCostComesBeforeEachCall(t *testing.T) { stories(t, "afford", tell) }
-func TestHooksAndPermissions(t *testing.T)                         { stories(t, "hooks", tell) }
-func TestTheBotsToolsAreServed(t *testing.T)                       { stories(t, "tools", tell) }
+func TestHooksAndPermissions(t *testing.T)                        { stories(t, "hooks", tell) }
+func TestTheBotsToolsAreServed(t *testing.T)                      { stories(t, "tools", tell) }
 
 func TestCapturedTurnsArePassedOn(t *testing.T) { stories(t, "captured", tell) }
 
