@@ -145,7 +145,7 @@ func (s *Session) labels(x call) error {
 	if !ok {
 		return nil // the bytes are known after the write
 	}
-	return s.g.record(Origin{Path: rel, Writer: s.Writer()}, data)
+	return s.g.record(Origin{Path: rel, Writer: s.Writer(), labels: true}, data)
 }
 
 // labelsWritten is labels after a call, for contents that could not be predicted: an edit, and all
@@ -159,7 +159,7 @@ func (s *Session) labelsWritten(x call, began time.Time) error {
 	case writes(x.tool):
 		for _, rel := range s.g.rels(x.path) {
 			if data, err := s.g.o.Dir.Read(rel); err == nil {
-				return s.g.record(Origin{Path: rel, Writer: s.Writer()}, data)
+				return s.g.record(Origin{Path: rel, Writer: s.Writer(), labels: true}, data)
 			}
 		}
 	}

@@ -48,6 +48,9 @@ type Origin struct {
 	// Own are the files that had the same bytes when the agent wrote them: there the version is not
 	// the agent's, until that file goes or changes.
 	Own []string
+	// labels means that the record is for the writer's label, and that what the version grants was not compared with the
+	// writer's rights: it replaces no known origin.
+	labels bool
 }
 
 // in reports whether the version is the agent's in a file.
@@ -161,7 +164,7 @@ func (p *Provenance) record(digest string, o Origin) (ended bool, err error) {
 	own := slices.DeleteFunc(slices.Clone(old.Own), func(rel string) bool { return o.in(rel) })
 	lapsed := len(old.Writer.Kept) > 0 && old.Approved.IsZero() && len(o.Excess) > 0
 	ended = old.approvedIn(o.Path)
-	if known && !lapsed && (len(old.Excess) == 0 || len(o.Excess) > 0) {
+	if known && (o.labels || !lapsed && (len(old.Excess) == 0 || len(o.Excess) > 0)) {
 		if (o.Before == "" || o.Before == old.Before) && !ended && len(own) == len(old.Own) {
 			return false, nil
 		}

@@ -231,7 +231,7 @@ func (g *Guard) recordChanged(w Writer, since time.Time) error {
 	for _, rel := range g.reach.changedFiles(since) {
 		data, err := g.o.Dir.Read(rel)
 		if err == nil {
-			err = g.recordSince(Origin{Path: rel, Writer: w}, data, since)
+			err = g.recordSince(Origin{Path: rel, Writer: w, labels: true}, data, since)
 		}
 		problems = append(problems, err)
 	}
