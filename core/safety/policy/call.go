@@ -224,14 +224,20 @@ func (c *commands) now() map[command]time.Time {
 	return maps.Clone(c.by)
 }
 
-// who returns a session whose command ran at that time, or nil.
-func (c *commands) who(at time.Time) *Session {
-	for one, from := range c.now() {
-		if !at.Before(from.Add(-stampSlack)) && at.Before(from.Add(mostCommand)) {
-			return one.of
+// wrote returns a session whose command may have written a file at that time, or nil. Of several it is one that may not do
+// what the file grants, if there is one: a run with more rights does not vouch for what another one writes meanwhile.
+func (g *Guard) wrote(rel string, at time.Time) (s *Session) {
+	data, err := g.o.Dir.Read(rel)
+	for one, from := range g.commands.now() {
+		if at.Before(from.Add(-stampSlack)) || !at.Before(from.Add(mostCommand)) {
+			continue
+		}
+		s = one.of
+		if f, ok := g.drafted(s.Writer(), rel, data); err == nil && ok && len(f.excess) > 0 {
+			return s
 		}
 	}
-	return nil
+	return s
 }
 
 // Rest ends a turn of the conversation: the files that its commands wrote are recorded, and later
@@ -274,7 +280,9 @@ func (s *Session) claimWritten() {
 				continue
 			}
 		}
-		s.claimAloud(rel)
+		if by := s.g.wrote(rel, at); by != nil {
+			by.claimAloud(rel)
+		}
 	}
 }
 

@@ -232,7 +232,7 @@ func (g *Guard) origin(rel, digest string) (Origin, bool) {
 	o, known := g.provenance.Find(rel, digest)
 	if (!known || o.approvedIn(rel)) && len(g.commands.now()) > 0 {
 		at, _ := g.reach.changedAt(rel)
-		if s := g.commands.who(at); s != nil && (!known || o.rewritten(at)) {
+		if s := g.wrote(rel, at); s != nil && (!known || o.rewritten(at)) {
 			s.claim(rel)
 			o, known = g.provenance.Find(rel, digest)
 		}
