@@ -111,6 +111,14 @@ func TestTheModeGoesByTheSize(t *testing.T) {
 	}
 }
 
+func TestMessagesHaveARowOfTheirOwnFromTwentyLinesOn(t *testing.T) {
+	for h, want := range map[int]int{10: 9, 19: 18, 20: 18, 40: 38} {
+		if got := Divide(Input{W: 120, H: h, Focus: action.Chat}).Said; got != want {
+			t.Errorf("of %d lines messages have row %d, want %d", h, got, want)
+		}
+	}
+}
+
 // Whatever the screen: columns and boxes fill the body without a hole, and the focused pane is on it, with room for what is written.
 func TestTheBodyIsFilledAndHasTheFocusedPane(t *testing.T) {
 	testkit.Check(t, func(t *rapid.T) {
@@ -150,9 +158,9 @@ func TestTheBodyIsFilledAndHasTheFocusedPane(t *testing.T) {
 			return
 		}
 		b, ok := p.Find(in.Focus)
-		middle, _ := p.At(b.X+b.W/2, b.Y+b.H/2)
-		title, _ := p.At(b.X, b.Y-1)
-		if x != in.W || !ok || middle.Pane != in.Focus || title.Pane != in.Focus {
+		middle, in1 := p.At(b.X+b.W/2, b.Y+b.H/2)
+		title, in2 := p.At(b.X, b.Y-1)
+		if x != in.W || !ok || !in1 || !in2 || middle.Pane != in.Focus || title.Pane != in.Focus {
 			t.Fatalf("columns are %d cells wide of %d; the middle and the title of %s belong to %q and %q", x, in.W, in.Focus, middle.Pane, title.Pane)
 		}
 		if in.Writing && p.Mode == Strip && b.H < writingRows {

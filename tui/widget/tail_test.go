@@ -309,7 +309,7 @@ func TestTheMarkedLineKeepsItsPlace(t *testing.T) {
 	b := newBench(1000, 60, 12)
 	b.Wrap = true
 	for i := range 300 {
-		b.say(tail.Text, fmt.Sprint("line ", i, " ", strings.Repeat("words that go on ", 7)))
+		b.say(tail.Text, fmt.Sprint("line ", i, " ", strings.Repeat("words that run on ", 7)))
 		b.say(tail.Text, fmt.Sprint("word ", i))
 	}
 	b.screen()

@@ -73,7 +73,7 @@ func types(b *Table[fruit], s string) { tuitest.Type(s, func(key tea.KeyPressMsg
 // A table is drawn as the lines behind "|"; a "*" at the end of one means any rest.
 func TestATableIsDrawnAsItsRowsSay(t *testing.T) {
 	filtered := func(text string) func(b *Table[fruit]) {
-		return func(b *Table[fruit]) { b.Query.Open(); types(b, text) }
+		return func(b *Table[fruit]) { b.Do("find"); types(b, text) }
 	}
 	two := func(b *Table[fruit]) { b.Columns = b.Columns[:2] }
 	unmarked := func(b *Table[fruit]) { two(b); b.list.At = -1 }
