@@ -41,7 +41,7 @@ func TestThePromptCacheFollowsTheRules(t *testing.T) {
 		"a prefix is read":                  {{0, asking("m", system, one), 0, false}, {time.Minute, asking("m", system, plain(one), two), 1600, false}},
 		"another model has none":            {{0, asking("m", system, one), 0, false}, {time.Minute, asking("n", system, one), 0, false}},
 		"five minutes":                      {{0, asking("m", system, one), 0, false}, {6 * time.Minute, asking("m", system, one), 1000, false}},
-		"a hit begins the time anew":        {{0, asking("m", system, one), 0, false}, {4 * time.Minute, asking("m", system, one), 1600, false}, {4 * time.Minute, asking("m", system, one), 1600, false}},
+		"a hit renews the time":             {{0, asking("m", system, one), 0, false}, {4 * time.Minute, asking("m", system, one), 1600, false}, {4 * time.Minute, asking("m", system, one), 1600, false}},
 		"an hour":                           {{0, asking("m", system, one), 0, false}, {61 * time.Minute, asking("m", system, one), 0, false}},
 		"a changed block ends it":           {{0, asking("m", system, one, two), 0, false}, {time.Second, asking("m", system, block("new", 600, mark), two), 1000, false}},
 		"a short prompt is not kept":        {{0, asking("m", "", small), 0, false}, {time.Second, asking("m", "", small), 0, false}},

@@ -31,7 +31,7 @@ func TestTheHistorySaysWhichStepIsNext(t *testing.T) {
 		{"one round of a tool loop", []Message{says("user", script), says("assistant", "a"), result("ok")}, "second"},
 		{"two rounds", []Message{says("user", script), says("assistant", "a"), result("ok"), says("assistant", "b"), result("ok")}, "third"},
 		{"behind the last step", []Message{says("user", Script(Step{Text: "only"})), says("assistant", "a"), says("user", "and?")}, ""},
-		{"a prompt without a script goes on", []Message{says("user", script), says("assistant", "a"), says("user", "and?")}, "second"},
+		{"a prompt without a script continues", []Message{says("user", script), says("assistant", "a"), says("user", "and?")}, "second"},
 		{"the newest script counts", []Message{says("user", script), says("assistant", "a"), says("user", inner)}, "inner"},
 		{"an old script does not come back", []Message{says("user", script), says("assistant", "a"), says("user", inner), says("assistant", "b")}, ""},
 		{"a result of a tool is no script", []Message{says("user", script), says("assistant", "a"), result(inner)}, "second"},
