@@ -86,11 +86,13 @@ func approving(t *testing.T, story string) string {
 		}
 		synctest.Wait()
 		out = append(out, "> "+step)
+		mu.Lock()
 		slices.SortStableFunc(heard, func(a, b [2]string) int { return strings.Compare(a[0], b[0]) })
 		for _, one := range heard {
 			out = append(out, one[1])
 		}
 		heard = nil
+		mu.Unlock()
 	}
 	return strings.Join(out, "\n")
 }
