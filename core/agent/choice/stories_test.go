@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -183,10 +184,15 @@ type player struct {
 	sessions              map[string]agent.Session
 	chosen, model, recent string
 	main, saved           string // the name of the main session, and its ID after its last turn
-	fallback, labels, out []string
+	fallback, labels      []string
+
+	mu  sync.Mutex // engines run side by side
+	out []string
 }
 
 func (p *player) note(format string, args ...any) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	p.out = append(p.out, strings.TrimRight("  "+strings.ReplaceAll(fmt.Sprintf(format, args...), "\n", "⏎"), " "))
 }
 
