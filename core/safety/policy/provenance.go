@@ -160,23 +160,36 @@ func (p *Provenance) record(digest string, o Origin) (ended bool, err error) {
 		return false, nil
 	}
 	old, known := p.now.Load().by[digest]
+	if _, _, changes := o.over(old, known); !changes {
+		return false, nil
+	}
+	// Another session may record the same version at this moment.
+	err = p.change(func(next *origins) {
+		old, known := next.by[digest]
+		next.by[digest], ended, _ = o.over(old, known)
+	})
+	return ended, err
+}
+
+// over is what becomes of the origin of a version when o is recorded, whether an approval ends with that, and whether
+// anything changes.
+func (o Origin) over(old Origin, known bool) (next Origin, ended, changes bool) {
+	if !known {
+		return o, false, true
+	}
 	// A file that got the bytes later, or was written again, is not one of those that had them before.
 	own := slices.DeleteFunc(slices.Clone(old.Own), func(rel string) bool { return o.in(rel) })
 	lapsed := len(old.Writer.Kept) > 0 && old.Approved.IsZero() && len(o.Excess) > 0
-	ended = old.approvedIn(o.Path)
-	if known && (o.labels || !lapsed && (len(old.Excess) == 0 || len(o.Excess) > 0)) {
-		if (o.Before == "" || o.Before == old.Before) && !ended && len(own) == len(old.Own) {
-			return false, nil
-		}
+	ended, changes = old.approvedIn(o.Path), true
+	if o.labels || !lapsed && (len(old.Excess) == 0 || len(o.Excess) > 0) {
+		changes = ended || o.Before != "" && o.Before != old.Before || len(own) != len(old.Own)
 		if old.Before = cmp.Or(o.Before, old.Before); ended {
 			old.Approved, old.For = time.Time{}, ""
 		}
 		o = old
 	}
-	if known {
-		o.Own = own
-	}
-	return ended, p.change(func(next *origins) { next.by[digest] = o })
+	o.Own = own
+	return o, ended, changes
 }
 
 // inherit stores that the program is about to write a version that follows another, and has its origin

@@ -224,11 +224,15 @@ func (g *Guard) FileLabel(rel string) label.Label {
 	return g.reach.versionLabel(rel, routines.Digest(data))
 }
 
-// recordChanged records the files that a command of a writer with a label has changed since the
-// command began.
+// recordChanged records the files that a command of a writer with a label has changed since the command began, without
+// those that grant something: claimWritten finds their writer among all sessions.
 func (g *Guard) recordChanged(w Writer, since time.Time) error {
 	var problems []error
+	granting := g.reach.grantingFiles()
 	for _, rel := range g.reach.changedFiles(since) {
+		if slices.Contains(granting, rel) {
+			continue
+		}
 		data, err := g.o.Dir.Read(rel)
 		if err == nil {
 			err = g.recordSince(Origin{Path: rel, Writer: w, labels: true}, data, since)
