@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -57,9 +56,9 @@ func play(t *testing.T, story string) string {
 		}
 		switch {
 		case said:
-			p.words = append(p.words, repeated(strings.TrimPrefix(text, " ")))
+			p.words = append(p.words, goldentest.Repeated(strings.TrimPrefix(text, " ")))
 		case scripted:
-			p.script = append(p.script, strings.Split(repeated(steps), "; ")...)
+			p.script = append(p.script, strings.Split(goldentest.Repeated(steps), "; ")...)
 		}
 		if !strings.HasPrefix(line, "  ") {
 			p.out = append(p.out, line)
@@ -70,20 +69,6 @@ func play(t *testing.T, story string) string {
 	}
 	p.send()
 	return strings.Join(p.out, "\n")
-}
-
-var repeats = regexp.MustCompile(`(\d+)×\(([^()]*)\)`)
-
-func repeated(text string) string {
-	return repeats.ReplaceAllStringFunc(text, func(all string) string {
-		var out strings.Builder
-		parts := repeats.FindStringSubmatch(all)
-		n, _ := strconv.Atoi(parts[1])
-		for i := range n {
-			out.WriteString(strings.ReplaceAll(parts[2], "#", strconv.Itoa(i+1)))
-		}
-		return out.String()
-	})
 }
 
 func (p *player) note(format string, args ...any) {

@@ -88,21 +88,8 @@ type story struct {
 // site is what the web answers, or where it leads.
 type site struct{ kind, text, to string }
 
-var repeats = regexp.MustCompile(`(\d+)×\(((?:[^()×]|\d+×\([^()]*\))*)\)`)
-
-func repeated(text string) string {
-	return repeats.ReplaceAllStringFunc(text, func(all string) string {
-		parts, out := repeats.FindStringSubmatch(all), new(strings.Builder)
-		times, _ := strconv.Atoi(parts[1])
-		for i := range times {
-			out.WriteString(strings.ReplaceAll(parts[2], "#", strconv.Itoa(i+1)))
-		}
-		return out.String()
-	})
-}
-
 func (s *story) filled(text string) string {
-	return strings.NewReplacer("@DIR@", s.dir, "@OUT@", s.outside, "@TMP@", s.tmp).Replace(repeated(repeated(text)))
+	return strings.NewReplacer("@DIR@", s.dir, "@OUT@", s.outside, "@TMP@", s.tmp).Replace(goldentest.Repeated(text))
 }
 
 // step returns the line, with the true result if it has another.
