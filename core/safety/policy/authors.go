@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -145,7 +146,7 @@ func (s *Session) labels(x call) error {
 	if !ok {
 		return nil // the bytes are known after the write
 	}
-	return s.g.record(Origin{Path: rel, Writer: s.Writer(), labels: true}, data)
+	return s.g.record(Origin{Path: rel, Writer: s.Writer(), guessed: true}, data)
 }
 
 // labelsWritten is labels after a call, for contents that could not be predicted: an edit, and all
@@ -159,7 +160,7 @@ func (s *Session) labelsWritten(x call, began time.Time) error {
 	case writes(x.tool):
 		for _, rel := range s.g.rels(x.path) {
 			if data, err := s.g.o.Dir.Read(rel); err == nil {
-				return s.g.record(Origin{Path: rel, Writer: s.Writer(), labels: true}, data)
+				return s.g.record(Origin{Path: rel, Writer: s.Writer(), guessed: true}, data)
 			}
 		}
 	}
@@ -254,28 +255,26 @@ func (s *Session) authored(x call) {
 	if !writes(x.tool) || x.path == "" {
 		return
 	}
-	if rel, ok := s.g.granting(x.path); ok && !s.g.approved(rel) {
-		s.claimAloud(rel)
+	rel, ok := s.g.granting(x.path)
+	if !ok {
+		return
 	}
-}
-
-// approved reports whether the user has approved the file at a path as it is. The hook before a write has
-// ended the approvals of earlier ones.
-func (g *Guard) approved(rel string) bool {
-	data, err := g.o.Dir.Read(rel)
-	if err != nil {
-		return false
-	}
-	o, _ := g.provenance.Find(rel, routines.Digest(data))
-	return o.approvedIn(rel)
-}
-
-// claim records that this session wrote the current version of a file.
-func (s *Session) claim(rel string) (draft, bool) {
 	data, err := s.g.o.Dir.Read(rel)
 	if err != nil {
-		return draft{}, false
+		return
 	}
+	by, o := s, Origin{}
+	if o, ok = s.g.provenance.Find(rel, routines.Digest(data)); !ok { // a command may have written it since
+		by = cmp.Or(s.g.wrote(rel, data), s)
+	}
+	// The hook before a write has ended the approvals of earlier ones.
+	if !o.approvedIn(rel) {
+		by.claimAloud(rel, data)
+	}
+}
+
+// claim records that this session wrote a version that was found in a file, unless its writer is known.
+func (s *Session) claim(rel string, data []byte) (draft, bool) {
 	o, _ := s.g.provenance.Find(rel, routines.Digest(data))
 	w := s.Writer()
 	w.Kept = o.Writer.Kept
@@ -287,7 +286,7 @@ func (s *Session) claim(rel string) (draft, bool) {
 	if !ok { // the file has an error: its writer applies to the text that stays in force
 		f = draft{rel: rel, digest: routines.Digest(data), data: data, origin: Origin{Path: rel, Writer: w}}
 	}
-	f.origin.Before = before
+	f.origin.Before, f.origin.guessed = before, true
 	if _, same := s.same.Load(f.digest); same {
 		return f, false
 	}
@@ -298,8 +297,8 @@ func (s *Session) claim(rel string) (draft, bool) {
 }
 
 // claimAloud is claim with a notice if the user has to approve the file.
-func (s *Session) claimAloud(rel string) {
-	if f, ok := s.claim(rel); ok && s.g.waitsFor(f) {
+func (s *Session) claimAloud(rel string, data []byte) {
+	if f, ok := s.claim(rel, data); ok && s.g.waitsFor(f) {
 		s.g.o.Waits(s.Writer(), rel, f.grants.Ask(f.excess))
 	}
 }

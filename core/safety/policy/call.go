@@ -224,16 +224,20 @@ func (c *commands) now() map[command]time.Time {
 	return maps.Clone(c.by)
 }
 
-// wrote returns a session whose command may have written a file at that time, or nil. Of several it is one that may not do
-// what the file grants, if there is one: a run with more rights does not vouch for what another one writes meanwhile.
-func (g *Guard) wrote(rel string, at time.Time) (s *Session) {
-	data, err := g.o.Dir.Read(rel)
+// wrote returns a session whose command may have written what was just read from a file, or nil. Of several it is one that
+// may not do what the file grants, if there is one: a run with more rights does not vouch for what another one writes
+// meanwhile.
+func (g *Guard) wrote(rel string, data []byte) (s *Session) {
+	at, ok := g.reach.changedAt(rel) // after the read, because it may have changed since
+	if !ok {
+		return nil
+	}
 	for one, from := range g.commands.now() {
 		if at.Before(from.Add(-stampSlack)) || !at.Before(from.Add(mostCommand)) {
 			continue
 		}
 		s = one.of
-		if f, ok := g.drafted(s.Writer(), rel, data); err == nil && ok && len(f.excess) > 0 {
+		if f, ok := g.drafted(s.Writer(), rel, data); ok && len(f.excess) > 0 {
 			return s
 		}
 	}
@@ -275,13 +279,15 @@ func (s *Session) claimWritten() {
 		if !ok || at.Before(since.Add(-stampSlack)) || at.After(since.Add(mostCommand)) {
 			continue
 		}
-		if data, err := s.g.o.Dir.Read(rel); err == nil {
-			if o, known := s.g.provenance.Find(rel, routines.Digest(data)); known && (!o.approvedIn(rel) || !o.rewritten(at)) {
-				continue
-			}
+		data, err := s.g.o.Dir.Read(rel)
+		if err != nil {
+			continue
 		}
-		if by := s.g.wrote(rel, at); by != nil {
-			by.claimAloud(rel)
+		if o, known := s.g.provenance.Find(rel, routines.Digest(data)); known && (!o.approvedIn(rel) || !o.rewritten(at)) {
+			continue
+		}
+		if by := s.g.wrote(rel, data); by != nil {
+			by.claimAloud(rel, data)
 		}
 	}
 }

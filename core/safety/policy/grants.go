@@ -232,9 +232,12 @@ func (g *Guard) origin(rel, digest string) (Origin, bool) {
 	o, known := g.provenance.Find(rel, digest)
 	if (!known || o.approvedIn(rel)) && len(g.commands.now()) > 0 {
 		at, _ := g.reach.changedAt(rel)
-		if s := g.wrote(rel, at); s != nil && (!known || o.rewritten(at)) {
-			s.claim(rel)
-			o, known = g.provenance.Find(rel, digest)
+		data, err := g.o.Dir.Read(rel)
+		if err == nil && (!known || o.rewritten(at)) {
+			if s := g.wrote(rel, data); s != nil {
+				s.claim(rel, data)
+				o, known = g.provenance.Find(rel, digest)
+			}
 		}
 	}
 	return o, known && !o.approvedIn(rel)

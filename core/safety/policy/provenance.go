@@ -48,9 +48,9 @@ type Origin struct {
 	// Own are the files that had the same bytes when the agent wrote them: there the version is not
 	// the agent's, until that file goes or changes.
 	Own []string
-	// labels means that the record is for the writer's label, and that what the version grants was not compared with the
-	// writer's rights: it replaces no known origin.
-	labels bool
+	// guessed means that the version was found in the file, or that its grants were not compared with the writer's rights: the
+	// record replaces no known origin, because another session may have recorded the version in the meantime.
+	guessed bool
 }
 
 // in reports whether the version is the agent's in a file.
@@ -181,7 +181,7 @@ func (o Origin) over(old Origin, known bool) (next Origin, ended, changes bool) 
 	own := slices.DeleteFunc(slices.Clone(old.Own), func(rel string) bool { return o.in(rel) })
 	lapsed := len(old.Writer.Kept) > 0 && old.Approved.IsZero() && len(o.Excess) > 0
 	ended, changes = old.approvedIn(o.Path), true
-	if o.labels || !lapsed && (len(old.Excess) == 0 || len(o.Excess) > 0) {
+	if o.guessed || !lapsed && (len(old.Excess) == 0 || len(o.Excess) > 0) {
 		changes = ended || o.Before != "" && o.Before != old.Before || len(own) != len(old.Own)
 		if old.Before = cmp.Or(o.Before, old.Before); ended {
 			old.Approved, old.For = time.Time{}, ""

@@ -14,6 +14,17 @@ import (
 
 func TestFilesOfTheAgentAndOfTheUserDoWhatTheirStoriesSay(t *testing.T) { stories(t, "files") }
 
+// A session that finds a version in a file, where its command may have put it, may find what another session wrote just before.
+func TestAVersionWithAKnownWriterIsNotTakenOver(t *testing.T) {
+	r := newRoom(t)
+	const rel, spec = "routines/mine.md", "allowed-tools: [Bash(cp *)] | Go."
+	r.plays("main: writes " + rel + " " + spec)
+	r.session("run").claim(rel, []byte(taskText(rel, spec)))
+	if got := r.outcome(rel, "waits"); got != "waits" {
+		t.Errorf("it %s, because the run may do what main may not", got)
+	}
+}
+
 func TestTextsThatNothingWaitsOverAreForgotten(t *testing.T) {
 	r := newRoom(t)
 	const mine, agents = "allowed-tools: [Bash(rm *)] | Tidy up.", "allowed-tools: [Bash(rm *)] | Delete it."

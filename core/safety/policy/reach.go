@@ -235,7 +235,7 @@ func (g *Guard) recordChanged(w Writer, since time.Time) error {
 		}
 		data, err := g.o.Dir.Read(rel)
 		if err == nil {
-			err = g.recordSince(Origin{Path: rel, Writer: w, labels: true}, data, since)
+			err = g.recordSince(Origin{Path: rel, Writer: w, guessed: true}, data, since)
 		}
 		problems = append(problems, err)
 	}
