@@ -18,9 +18,9 @@ import (
 	"ollimbot/core/base/testkit"
 )
 
-// TestApprovals plays testdata/approvals.txt in a bubble: below a line with ">" is what the listeners of the queue hear, what the
+// It plays testdata/approvals.txt in a bubble: below a line with ">" is what the listeners of the queue hear, what the
 // waiting calls and the one who answers get, and what is allowed from then on.
-func TestApprovals(t *testing.T) {
+func TestTheFirstAnswerDecidesAndNoAnswerIsADenial(t *testing.T) {
 	goldentest.Stories(t, "approvals.txt", func(t *testing.T, story string) (out string) {
 		synctest.Test(t, func(t *testing.T) { out = approving(t, story) })
 		return out
@@ -36,13 +36,24 @@ func approving(t *testing.T, story string) string {
 		heard = append(heard, [2]string{id, fmt.Sprintf(format, args...)})
 	}
 	d := &ApprovalQueue{always: func(a Approval) { say(a.ID, "from now on always: %s", a.Tool) }}
+	first := map[string]Verdict{} // what the first listener has heard
 	d.OnChange(func(a Approval) {
-		say(a.ID, "%s %s: %s", a.ID, cmp.Or(string(a.Verdict), "asks"), a.Label)
+		mu.Lock()
+		first[a.ID] = a.Verdict
+		mu.Unlock()
 		if a.ID == "eager" && a.Verdict == "" { // an answer from inside a listener is harmless
 			testkit.Must(t, d.Answer(t.Context(), a.ID, Allow))
 		}
 	})
-	d.OnChange(func(a Approval) { say(a.ID, "the second listener hears it, too") })
+	d.OnChange(func(a Approval) {
+		mu.Lock()
+		last, heard := first[a.ID]
+		mu.Unlock()
+		if !heard || last != a.Verdict {
+			t.Errorf("%s %s: the first listener has heard %q", a.ID, a.Verdict, last)
+		}
+		say(a.ID, "%s %s by %s: %s", a.ID, cmp.Or(string(a.Verdict), "asked"), cmp.Or(a.By.Actor, a.Session), a.Label)
+	})
 	turns, ends := map[string]context.Context{}, map[string]context.CancelFunc{}
 	var group errgroup.Group
 	defer func() { testkit.Must(t, group.Wait()) }()
@@ -79,7 +90,7 @@ func approving(t *testing.T, story string) string {
 			d.CancelAll()
 		case "pending":
 			for _, a := range d.Pending() {
-				say("", "%s, asked by %s %s ago, offers always for %q", a.Label, a.Session, time.Since(a.Asked), a.Scope())
+				say("", "%s, asked by %s %s ago, ends in %s, offers always for %q", a.Label, a.Session, time.Since(a.Asked), time.Until(a.Until), a.Scope())
 			}
 		default:
 			t.Fatalf("no verb %q", verb)
@@ -113,6 +124,9 @@ func TestManyAnswersAtOnceHaveOneWinner(t *testing.T) {
 			return err
 		})
 		id := <-ready
+		if id == "" {
+			t.Fatal("a request without an ID has been given none")
+		}
 		var mu sync.Mutex
 		var won []Verdict
 		for _, v := range []Verdict{Allow, Deny, Always, Allow, Deny} {

@@ -171,11 +171,21 @@ func (r *room) comes(line, want string) string {
 	return line + " → " + want
 }
 
-// fulfills compares an outcome with the expected one, of which the reason may be a part.
+// fulfills compares an outcome with the expected one: its reason ends with a period if it is whole, begins with "…" if it is the
+// end, and otherwise is a part.
 func fulfills(got, want string) bool {
 	is, reason, _ := strings.Cut(got, ": ")
 	wish, part, _ := strings.Cut(want, ": ")
-	return is == wish && (reason != "") == strings.HasPrefix(is, "refused") && strings.Contains(reason, part)
+	if is != wish || (reason != "") != strings.HasPrefix(is, "refused") {
+		return false
+	}
+	switch end, ends := strings.CutPrefix(part, "… "); {
+	case ends:
+		return strings.HasSuffix(reason, end)
+	case strings.HasSuffix(part, "."):
+		return reason == part
+	}
+	return strings.Contains(reason, part)
 }
 
 // comesTo returns what becomes of a call in a session of its own.

@@ -127,16 +127,15 @@ func parseShell(line string) *syntax.File {
 // do not count. It returns nil for all others.
 func oneCommand(line string) *syntax.CallExpr {
 	file := parseShell(line)
-	if file == nil || len(file.Stmts) != 1 || len(file.Last) > 0 || strings.Contains(line, "\r") { // the parser drops carriage returns
+	if file == nil || len(file.Stmts) != 1 || strings.Contains(line, "\r") { // the parser drops carriage returns
 		return nil
 	}
-	s := file.Stmts[0]
-	call, ok := s.Cmd.(*syntax.CallExpr)
-	if !ok || s.Negated || s.Semicolon.IsValid() || len(s.Redirs)+len(s.Comments) > 0 || len(call.Args) == 0 {
+	call, ok := file.Stmts[0].Cmd.(*syntax.CallExpr)
+	if !ok || len(call.Args) == 0 {
 		return nil
 	}
-	// The line is compared as it is written: only blanks may separate its words, and every word
-	// must mean what it shows.
+	// The line is compared as it is written: only blanks may be before, between and behind its words, so there is no sign of a
+	// list, a redirection, a negation or a comment, and every word must mean what it shows.
 	at := uint(0)
 	gap := func(to uint) bool { return strings.Trim(line[at:to], blanks) == "" }
 	for _, a := range call.Assigns {
@@ -163,16 +162,19 @@ func simple(line string) bool { return oneCommand(line) != nil }
 func plainWord(line string, w *syntax.Word) bool {
 	plain := true
 	syntax.Walk(w, func(n syntax.Node) bool {
+		if !plain {
+			return false
+		}
 		switch n := n.(type) {
 		case nil, *syntax.Word:
 		case *syntax.Lit: // a line break removed by the parser shows in the length
-			plain = plain && n.Value == line[n.Pos().Offset():n.End().Offset()]
+			plain = n.Value == line[n.Pos().Offset():n.End().Offset()]
 		case *syntax.SglQuoted:
-			plain = plain && !n.Dollar
+			plain = !n.Dollar
 		case *syntax.DblQuoted:
-			plain = plain && !n.Dollar
+			plain = !n.Dollar
 		case *syntax.ParamExp:
-			plain = plain && n.Short && n.Index == nil && n.Param != nil && !namesSecret(n.Param.Value)
+			plain = n.Short && !namesSecret(n.Param.Value)
 		default: // substitutions, arithmetic, patterns in parentheses
 			plain = false
 		}

@@ -70,7 +70,7 @@ func (r *room) restart() {
 	testkit.Must(r.t, err)
 	r.sessions, r.calls = map[string]*Session{}, map[string]agent.ToolUse{}
 	answering(r.t, r.Guard, func(a Approval) Verdict {
-		r.asked = append(r.asked, a.Label)
+		r.asked = append(r.asked, a.Label+a.Scope())
 		return r.answer
 	})
 }
@@ -233,6 +233,8 @@ func (r *room) byAgent(name, verb, rel, spec string) {
 		}
 	case "begins":
 		r.call(name, bash(rest))
+	case "starts":
+		r.call(name, toolUse("Bash", fields{"command": rest, "run_in_background": true}))
 	case "ends":
 		r.session(name).Hooks(nil).PostTool(r.t.Context(), r.calls[name])
 	case "wrote": // a file, as a hook hears afterwards
@@ -373,7 +375,11 @@ func (r *room) outcome(rel, want string) string {
 		differs = rest == "nothing" && version != "" || rest != "nothing" && (err != nil || string(text) != taskText(rel, rest))
 	case "asks":
 		got = "asks " + strings.Join(r.asked, ", ")
-		differs = (len(r.asked) != 1 || !strings.Contains(got, rest)) && (rest != "no one" || r.asked != nil)
+		fits := strings.Contains(got, rest)
+		if strings.HasSuffix(rest, ".") { // it is the end
+			fits = strings.HasSuffix(got, rest)
+		}
+		differs = (len(r.asked) != 1 || !fits) && (rest != "no one" || r.asked != nil)
 		r.asked = nil
 	case "ends": // its approval
 		got = "ends: " + strings.Join(r.ended, ", ")
