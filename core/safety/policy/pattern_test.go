@@ -42,7 +42,7 @@ func TestNoPatternAllowsWhatIsNoCallOrTooLong(t *testing.T) {
 	for name, u := range map[string]agent.ToolUse{
 		"input that is no object": {Name: "Read", Input: json.RawMessage(`"x.md"`)}, "no name": {},
 		"a lone return": bash("ollim-bot tasks add 'a\rb'"),
-		"brackets": bash("ollim-bot tasks add " + strings.Repeat("(", 1<<20)), "a word": bash("ollim-bot tasks add '" + strings.Repeat("x", 1<<20) + "'"),
+		"brackets":      bash("ollim-bot tasks add " + strings.Repeat("(", 1<<20)), "a word": bash("ollim-bot tasks add '" + strings.Repeat("x", 1<<20) + "'"),
 	} {
 		if set.Allows(u) {
 			t.Errorf("%s: allowed", name)
