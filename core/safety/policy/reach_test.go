@@ -10,6 +10,7 @@ import (
 
 	"ollimbot/core/agent"
 	"ollimbot/core/brief/toolset"
+	"ollimbot/core/safety/label"
 	"ollimbot/core/storage/store/storetest"
 )
 
@@ -69,19 +70,33 @@ func TestACallIsNotLimitedByItself(t *testing.T) {
 	}
 }
 
-func TestALabelThatCannotBeRecordedIsLogged(t *testing.T) {
+func TestAFileWhoseWriterOrLabelCannotBeRecordedIsNotWritten(t *testing.T) {
 	var said strings.Builder
 	g, root := newGuard(t)
 	g.o.Log = slog.New(slog.NewTextHandler(&said, nil))
 	s := g.Session(Scope{Kind: Background, Session: "run", Rules: everything, Taint: &Taint{Trusted: true}})
-	s.Reads("mail")
-	u := bash("date > notes/new.md")
-	if d := s.PreTool(t.Context(), u); !d.Allow {
+	command := bash("date > notes/new.md")
+	if d := s.PreTool(t.Context(), command); !d.Allow {
 		t.Fatal(d.Reason)
 	}
-	write(t, filepath.Join(root, "notes", "new.md"), "As the mail says.")
 	cannotRecord(t, g)
-	if s.Hooks(nil).PostTool(t.Context(), u); !strings.Contains(said.String(), "labels of files not recorded") {
+	const task = "routines/a.md"
+	text := taskText(task, "| Go.")
+	for _, read := range []label.Label{"", "mail"} {
+		s.Reads(read)
+		if d := s.PreTool(t.Context(), writing(task, text)); d.Allow || d.Reason != answerUnnoted {
+			t.Errorf("a task after %q: %+v", read, d)
+		}
+	}
+	if d := s.PreTool(t.Context(), writing("notes/a.md", "x")); d.Allow || d.Reason != answerUnnoted {
+		t.Errorf("a note after mail: %+v", d)
+	}
+	if s.Written(task, []byte(text)) == nil {
+		t.Error("the program may write it")
+	}
+	// What a command has written is there.
+	write(t, filepath.Join(root, "notes", "new.md"), "As the mail says.")
+	if s.Hooks(nil).PostTool(t.Context(), command); !strings.Contains(said.String(), "labels of files not recorded") {
 		t.Errorf("log:\n%s", said.String())
 	}
 }
