@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"regexp"
 	"runtime"
 	"strconv"
 	"strings"
@@ -20,7 +21,9 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"ollimbot/core/base/goldentest"
 	"ollimbot/core/base/testkit"
+	"ollimbot/routines"
 )
 
 func TestNamesOfToolsFitEveryAPI(t *testing.T) {
@@ -128,35 +131,46 @@ func (h *home) pause() bool {
 	return false
 }
 
+// Below the text of a file and "reads" are its problems, and the servers that are in force.
 func TestAMistakeNamesLineAndKeyAndLeavesTheLastGoodVersion(t *testing.T) {
-	good := "{\n\"mcpServers\": {\n\"a\": {\"command\": \"true\"},\n\"b\": {\"command\": \"true\"}\n}}"
-	for _, c := range []struct{ file, want string }{
-		{"{\n\"mcpServers\": {\n\"a\": {\"command\": 5},\n\"b\": {\"command\": \"true\"}\n}}", "3 mcpServers.a.command: is a number and has to be a text in quotes"},
-		{"{\n\"mcpServers\": {\n\"a\": {\"command\": \"${NO}\"}\n, \"b\": {\"command\": \"true\"}}}", "3 mcpServers.a.command: the bot's environment has no NO: set it there, or write ${NO:-default}"},
-		{"{\n\"mcpServers\": {\n\"a\": {\"type\": \"sse\"}, \"b\": {\"command\": \"true\"}}}", `3 mcpServers.a.type: "sse" was replaced`},
-		{"{\n\"mcpServers\": {\n\"a\": {\"url\": \"ftp://x\"}, \"b\": {\"command\": \"true\"}}}", "3 mcpServers.a.url: is no address"},
-		{"{\n\"mcpServers\": {\n\"a\": {}, \"b\": {\"command\": \"true\"}}}", "3 mcpServers.a.command: is missing"},
-		{"{\n\"mcpServers\": {\n\"a\": {\"command\":\"true\",\n\"network\": [\"*\"]}, \"b\": {\"command\": \"true\"}}}", "4 mcpServers.a.network: "},
-		{"{\n\"mcpServers\": {\n\"a\": {\"command\": \"true\"},,}}", "3 invalid character ','"},
-		{"{\n\"mcpServers\": {\n\"a\":", "3 the file ends before its last }"},
-		{"[]", "1 the file is a list"},
-	} {
-		h := newHome(t, good)
-		h.save(c.file)
-		h.Reload()
-		p := h.Problems()
-		if len(p) != 1 || !strings.HasPrefix(strconv.Itoa(p[0].Line)+" "+p[0].Message, c.want) {
-			t.Errorf("%s:\n%+v, want %s", c.file, p, c.want)
+	goldentest.Stories(t, "stories/file.txt", func(t *testing.T, story string) string {
+		h := newHome(t, "")
+		h.env["KEY"], h.env["EMPTY"] = "k3y", ""
+		var out, file []string
+		for line := range strings.SplitSeq(story, "\n") {
+			switch {
+			case line == "reads":
+				h.save(goldentest.Repeated(strings.NewReplacer("BOM", "\ufeff", "TAB", "\t").Replace(strings.Join(file, "\n"))))
+				h.Reload()
+				servers, problems, err := Read(h.dir, h.o.Lookup)
+				testkit.Must(t, err)
+				if !routines.HasErrors(problems) { // as the bot does
+					data, err := h.dir.Read(File)
+					testkit.Must(t, errors.Join(err, h.dir.KeepValid(File, data)))
+				}
+				out, file = append(append(out, file...), line), nil
+				if len(h.States()) != len(servers) {
+					t.Errorf("the bot uses %+v", h.States())
+				}
+				for _, p := range problems {
+					out = append(out, fmt.Sprintf("> line %d, %s: %s", p.Line, p.Severity, lastValid.ReplaceAllString(p.Message, "version of today stays")))
+				}
+				if len(servers) > 9 {
+					out = append(out, fmt.Sprintf("> %d servers", len(servers)))
+					continue
+				}
+				for _, s := range servers {
+					out = append(out, fmt.Sprintf("> %s (%s): %s%q %v %v %s trusted %t, off %t", s.Name, s.Where(), s.Command, s.Args, s.Env, s.Headers, s.URL, s.Trusted, s.Disabled))
+				}
+			case !strings.HasPrefix(line, "> "):
+				file = append(file, line)
+			}
 		}
-		if len(h.States()) != 2 {
-			t.Errorf("%s: servers %+v", c.file, h.States())
-		}
-		h.save(good)
-		if h.Reload(); len(h.Problems()) != 0 {
-			t.Errorf("repaired: %+v", h.Problems())
-		}
-	}
+		return strings.Join(out, "\n")
+	})
 }
+
+var lastValid = regexp.MustCompile(`version of .* stays`)
 
 func TestAServerOverHTTPGetsItsHeadersAndNoOtherAddressDoes(t *testing.T) {
 	testkit.Alone(t)
