@@ -128,31 +128,24 @@ func (b *Bot) Suggest(name, option, typed string) []string {
 	if i < 0 {
 		return nil
 	}
-	var list []string
 	switch typed = strings.TrimSpace(typed); c.Args[i].Kind {
 	case command.Moment:
 		return suggestTimes(typed, b.times())
-	case command.Task:
 	case command.Title:
-		if typed != "" {
-			list = append(list, typed)
+		var titles []string
+		set := b.index.Set()
+		for _, r := range set.RemindersByTime() {
+			titles = append(titles, r.Title())
 		}
-	default:
-		s := b.Snapshot()
-		for _, t := range s.Things(c.Args[i].Kind) {
-			list = append(list, t.Title)
+		for _, r := range set.Routines {
+			titles = append(titles, r.Title())
 		}
-		return matching(list, typed)
+		if titles = matching(titles, typed); typed != "" {
+			titles = append([]string{typed}, titles...)
+		}
+		return titles
 	}
-	set := b.index.Set()
-	var titles []string
-	for _, r := range set.RemindersByTime() {
-		titles = append(titles, r.Title())
-	}
-	for _, r := range set.Routines {
-		titles = append(titles, r.Title())
-	}
-	return append(list, matching(titles, typed)...)
+	return nil
 }
 
 // suggestTimes offers a typed time once it is valid, with the moment it means.

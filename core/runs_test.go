@@ -1,6 +1,7 @@
 package core
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -146,6 +147,33 @@ func TestATaskShowsItsPastAndWhatComes(t *testing.T) {
 		w.holds(last.At.Equal(view.State.LastRefill) && last.Left == view.State.Available && more.Past[0] == now.Past[0], "the past ends with", last)
 		_, err := w.Reads().Past(w.Context(), "missing")
 		w.fails("a task that is not there", err, "missing")
+	})
+}
+
+func TestATaskSaysWhetherItsPingsWillFindAToken(t *testing.T) {
+	const budget = `{"capacity": 1, "available": 1.0, "refill_rate_minutes": 6000, "last_refill": "2000-01-01T00:00:00Z", ` +
+		`"critical_used": 0, "critical_reset_date": "2000-01-01", "daily_used": 0, "daily_used_reset": "2000-01-01"}`
+	files := []file{{"state/ping_budget.json", budget}}
+	want := map[string]command.Verdict{}
+	for i, c := range []struct {
+		at, extra string
+		verdict   command.Verdict
+	}{
+		{"30 1", "", command.VerdictSure},
+		{"40 1", "", command.VerdictDry},
+		{"50 1", "essential: true\n", command.VerdictSure},
+		{"50 1", "allow-ping: false\n", command.VerdictNone},
+		{"30 4", "", command.VerdictQuiet},
+		{"30 5", "essential: true\n", command.VerdictSure},
+	} {
+		id := fmt.Sprintf("bbbb%04d", i)
+		files, want[id] = append(files, routine(id, c.at+" * * *", c.extra)), c.verdict
+	}
+	story(t, files, func(w *world) {
+		w.do(command.SetConfig{Key: "quiet_hours", Value: "04:00-06:00"})
+		for id, verdict := range want {
+			w.is(id, must(w.Reads().Past(w.Context(), id))(w).Next[0].Verdict, verdict)
+		}
 	})
 }
 

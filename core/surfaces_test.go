@@ -138,6 +138,35 @@ func TestWordsFromElsewhereAreHeardOnceAndAskedAboutThere(t *testing.T) {
 	checks{t}.holds(p.bye, "there was no goodbye")
 }
 
+func TestWhileACommandIsTypedOnThePhoneTimesAndTitlesAreOffered(t *testing.T) {
+	files := []file{foreground("dddd0002", 2*time.Hour), foreground("dddd0001", time.Hour), routine("bbbb0003", "0 3 1 1 *", "")}
+	for i := range mostSuggestions {
+		files = append(files, foreground(fmt.Sprintf("eeee%04d", i), 30*time.Hour))
+	}
+	story(t, files, func(w *world) {
+		for _, c := range []struct{ option, typed, want string }{
+			{"when", "", strings.Join(suggestedTimes, " | ")},
+			{"when", " Evening", "Evening | 18:00"},
+			{"when", "to", "tomorrow 9:00 | tomorrow evening"},
+			{"when", "2", "20 minutes"},
+			{"when", "tomorrow 9:00", "tomorrow 9:00 | Sun 2 Jan 09:00"},
+			{"when", "never", ""},
+			{"what", "ddd", "ddd | Task dddd0001 | Task dddd0002"},
+			{"what", " task B ", "task B | Task bbbb0003"},
+			{"what", "", "Task dddd0001 | Task dddd0002"},
+			{"nothing", "x", ""},
+		} {
+			got := w.Suggest("remind", c.option, c.typed)
+			if c.option == "what" && c.typed == "" {
+				w.is("offers", len(got), mostSuggestions)
+				got = got[:2]
+			}
+			w.is(c.option+" "+c.typed, strings.Join(got, " | "), c.want)
+		}
+		w.is("for a command without a list", len(w.Suggest("timezone", "zone", "Eur")), 0)
+	})
+}
+
 func TestTheBotOutlivesItsRemoteSurfaceAndPaysForNothingUndelivered(t *testing.T) {
 	p := &phone{stopped: errors.New("the token is wrong"), broken: errors.New("no network")}
 	plants := remind("dddd0009", time.Second, "", `call ping_user {"message":"Water the plants?"}`, aReport)
