@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -198,25 +199,61 @@ func TestAServerThatHangsIsGivenUp(t *testing.T) {
 }
 
 func TestAServerGetsItsKeyAndItsFormat(t *testing.T) {
-	s := asks(provider.Transcriber{Key: "very-secret", WAV: true, Model: "m"}, func(r *http.Request) (*http.Response, error) {
-		f, head, err := r.FormFile("file")
-		if err != nil {
-			return nil, err
+	for name, c := range map[string]struct {
+		wav          bool
+		language     string
+		file, begins string
+		form         string
+	}{
+		"wav":    {true, "", "voice-message.wav", "RIFF", "model=m&response_format=json"},
+		"german": {false, "de", "voice-message.ogg", "OggS", "language=de&model=m&response_format=json"},
+	} {
+		s := asks(provider.Transcriber{Key: "very-secret", WAV: c.wav, Model: "m"}, func(r *http.Request) (*http.Response, error) {
+			f, head, err := r.FormFile("file")
+			if err != nil {
+				return nil, err
+			}
+			data, _ := io.ReadAll(f)
+			if r.Header.Get("Authorization") != "Bearer very-secret" || head.Filename != c.file || !bytes.HasPrefix(data, []byte(c.begins)) || r.Form.Encode() != c.form {
+				t.Errorf("%s: %v %v %.10q %v", name, r.Header, head.Filename, data, r.Form)
+			}
+			return &http.Response{StatusCode: http.StatusOK, Body: io.NopCloser(strings.NewReader(`{"text":" a\u001b[31mb "}`)), Request: r}, nil
+		})
+		s.o.Language = func() string { return c.language }
+		if text, err := s.Words(t.Context(), sample(t, "hello.ogg")); err != nil || text != "ab" {
+			t.Errorf("%s: %q, %v", name, text, err)
 		}
-		data, _ := io.ReadAll(f)
-		if r.Header.Get("Authorization") != "Bearer very-secret" || head.Filename != "voice-message.wav" || !bytes.HasPrefix(data, []byte("RIFF")) || r.Form.Has("language") {
-			t.Errorf("%v %v %.10q %v", r.Header, head.Filename, data, r.Form)
-		}
-		return &http.Response{StatusCode: http.StatusOK, Body: io.NopCloser(strings.NewReader(`{"text":" a\u001b[31mb "}`)), Request: r}, nil
-	})
-	if text, err := s.Words(t.Context(), sample(t, "hello.ogg")); err != nil || text != "ab" {
-		t.Errorf("%q, %v", text, err)
 	}
-	s.client.Transport = roundTrip(func(r *http.Request) (*http.Response, error) {
-		return &http.Response{StatusCode: http.StatusTemporaryRedirect, Header: http.Header{"Location": {"https://elsewhere.invalid/"}}, Body: http.NoBody, Request: r}, nil
-	})
-	if _, err := s.Words(t.Context(), sample(t, "hello.ogg")); err == nil || !strings.Contains(err.Error(), "elsewhere.invalid") {
-		t.Errorf("a redirect: %v", err)
+}
+
+func TestAServerThatDoesNotTranscribeIsQuoted(t *testing.T) {
+	long := strings.Repeat("x", maxAnswer+1)
+	for _, c := range []struct {
+		status       string
+		answer, want string
+	}{
+		{"200 OK", `{"text":""}`, textNoWords},
+		{"200 OK", `{"words":"hi"}`, textNonsense},
+		{"200 OK", `<html>`, textNonsense},
+		{"200 OK", long, textTooMuch},
+		{"401 Unauthorized", `{}`, "the transcriber refused the key (401 Unauthorized): check it"},
+		{"403 Forbidden", `{}`, "the transcriber refused the key (403 Forbidden): check it"},
+		{"500 Broken", `{"error":{"message":"no\u001b[1m model"}}`, "the transcriber answered 500 Broken: no model"},
+		{"500 Broken", `{"error":"no model"}`, "the transcriber answered 500 Broken: no model"},
+		{"500 Broken", `{"error":{"code":1}}`, `the transcriber answered 500 Broken: {"code":1}`},
+		{"502 Bad Gateway", "no\nmodel", "the transcriber answered 502 Bad Gateway: no model"},
+		{"307 Temporary Redirect", "", "elsewhere.invalid"},
+	} {
+		s := asks(provider.Transcriber{}, func(r *http.Request) (*http.Response, error) {
+			status, err := strconv.Atoi(c.status[:3])
+			return &http.Response{
+				StatusCode: status, Status: c.status, Header: http.Header{"Location": {"https://elsewhere.invalid/"}},
+				Body: io.NopCloser(strings.NewReader(c.answer)), Request: r,
+			}, err
+		})
+		if _, err := s.Words(t.Context(), sample(t, "hello.ogg")); err == nil || err.Error() != c.want && !(c.answer == "" && strings.Contains(err.Error(), c.want)) {
+			t.Errorf("%s %.50s: %v", c.status, c.answer, err)
+		}
 	}
 }
 

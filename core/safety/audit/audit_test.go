@@ -39,14 +39,18 @@ func TestWhatIsRecordedIsReadInOrderAndByAnotherProcess(t *testing.T) {
 	if list := read(t, l, 10); len(list) > 0 {
 		t.Fatalf("a new log holds %+v", list)
 	}
+	before := l.Recorded()
 	want := []Entry{
 		{Actor: Agent, From: "main session", Action: ApprovalAsked, Subject: "Bash", Detail: "Bash(rm -rf x)\nand y"},
 		{Actor: User, From: "Discord", Action: ApprovalAnswered, Subject: "Bash", Detail: "allowed: Bash(rm -rf x)"},
 		{Actor: User, Action: BudgetChanged, Detail: "capacity 5 → 6"},
 	}
 	for i := range want {
-		want[i].At = noon.Add(time.Duration(i) * time.Second)
-		l.Record(want[i].At, want[i])
+		want[i].At = noon.Add(time.Duration(i) * time.Millisecond)
+		l.Record(want[i].At.Add(999*time.Microsecond), want[i])
+	}
+	if n := l.Recorded() - before; n != uint64(len(want)) {
+		t.Errorf("%d entries count as recorded, not %d", n, len(want))
 	}
 	other := New(Options{Dir: dir})
 	if diff := cmp.Diff(want, read(t, other, 10)); diff != "" {
@@ -133,12 +137,12 @@ func TestAFileThatGrewTooLargeStartsFromEmpty(t *testing.T) {
 func TestDamagedLinesAreCountedAndHideNothing(t *testing.T) {
 	l, dir := newLog(t, nil)
 	l.Record(noon, Entry{Action: TaskAdded, Subject: "a"})
-	if err := dir.Append(File, []byte(`{"at": tru`)); err != nil {
-		t.Fatal(err)
+	for _, line := range []string{`{"at":"2026-11-23T12:00:00Z"}`, `{"action":"x"}`, `{"at": tru`} {
+		testkit.Must(t, dir.Append(File, []byte(line)))
 	}
 	l.Record(noon, Entry{Action: TaskAdded, Subject: "b"})
 	list, damaged, err := l.Read(10)
-	if err != nil || damaged != 1 || len(list) != 2 || list[1].Subject != "b" {
+	if err != nil || damaged != 3 || len(list) != 2 || list[1].Subject != "b" {
 		t.Errorf("%+v, %d damaged, %v", list, damaged, err)
 	}
 }
@@ -169,7 +173,13 @@ func TestWhoAsksTravelsInTheContextAndIsTheUserOtherwise(t *testing.T) {
 	if o := OriginOf(t.Context()); o != (Origin{Actor: User}) {
 		t.Errorf("%+v", o)
 	}
-	if o := OriginOf(With(t.Context(), Agent, "run 1")); o != (Origin{Actor: Agent, From: "run 1"}) {
+	run := With(t.Context(), Agent, "run 1")
+	if o := OriginOf(run); o != (Origin{Actor: Agent, From: "run 1"}) {
 		t.Errorf("%+v", o)
+	}
+	l, _ := newLog(t, nil)
+	l.RecordBy(run, noon, Entry{Action: TaskAdded})
+	if diff := cmp.Diff([]Entry{{At: noon, Actor: Agent, From: "run 1", Action: TaskAdded}}, read(t, l, 2)); diff != "" {
+		t.Error(diff)
 	}
 }

@@ -15,6 +15,9 @@ func TestALabelNamesItsOriginAndItsPath(t *testing.T) {
 	if l != "webhook build → run 4f2a → update" || l.Origin() != "webhook build" {
 		t.Errorf("%q from %q", l, l.Origin())
 	}
+	if l := From("a\x1b[1m→b").Via(" "); l != "a->b → …" {
+		t.Errorf("steps that have an arrow, or nothing: %q", l)
+	}
 	if again := l.Via("update"); again != l {
 		t.Errorf("the same step twice: %q", again)
 	}
@@ -52,7 +55,7 @@ func TestAStoredLabelIsCleaned(t *testing.T) {
 		strings.Repeat("m", 1000):     Label(strings.Repeat("m", maxStep-1) + "…"),
 		strings.Repeat("a → b → ", 9): "a → … → a → b → a → b → a → b",
 	} {
-		var l Label
+		l := From("another")
 		if err := l.UnmarshalText([]byte(text)); err != nil || l != want {
 			t.Errorf("%q: %q, want %q, %v", text, l, want, err)
 		}
