@@ -92,16 +92,12 @@ func reason(err error) string {
 	if refused, is := errors.AsType[*oauth2.RetrieveError](err); is && refused.ErrorCode != "" {
 		return line(fmt.Sprintf(textRefused, refused.ErrorCode, refused.ErrorDescription))
 	}
-	if errors.As(err, new(*http.MaxBytesError)) {
-		return fmt.Sprintf(textEndless, maxAnswer>>20)
-	}
 	if text := web.Trouble(err); text != "" {
 		return text
 	}
 	// The library includes other errors in its texts.
 	for part, text := range map[string]string{
 		"client registration methods": textNoRegistration, "Client.Timeout": textSlow, "deadline exceeded": textSlow,
-		"body too large": fmt.Sprintf(textEndless, maxAnswer>>20),
 	} {
 		if strings.Contains(err.Error(), part) {
 			return text

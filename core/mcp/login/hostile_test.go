@@ -7,7 +7,9 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -21,11 +23,25 @@ type attempt struct {
 	*Login
 	tokens *Tokens
 	done   chan error
+	mu     sync.Mutex
+	hidden []string // from logs
+}
+
+// hides reports whether a secret is kept out of logs.
+func (a *attempt) hides(secret string) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return slices.Contains(a.hidden, secret)
 }
 
 func begin(t *testing.T, s *logintest.Server, shorter func(*patience)) *attempt {
 	t.Helper()
-	a := &attempt{tokens: New(storetest.Prepared(t), func(string) {}), done: make(chan error, 1)}
+	a := &attempt{done: make(chan error, 1)}
+	a.tokens = New(storetest.Prepared(t), func(secret string) {
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		a.hidden = append(a.hidden, secret)
+	})
 	if shorter != nil {
 		shorter(&a.tokens.wait)
 	}
@@ -39,11 +55,13 @@ func begin(t *testing.T, s *logintest.Server, shorter func(*patience)) *attempt 
 	return a
 }
 
-// fails waits for the end of a login without a token.
+// fails waits for the end of a login without a token. Dots stand for what the library says, or random numbers.
 func (a *attempt) fails(t *testing.T, want string) {
 	t.Helper()
 	err := <-a.done
-	if err == nil || !strings.Contains(err.Error(), want) {
+	part, begins := strings.CutSuffix(want, "…")
+	part, library := strings.CutPrefix(part, "…")
+	if err == nil || !strings.Contains(err.Error(), part) || !library && !strings.HasPrefix(err.Error(), part) || !begins && !strings.HasSuffix(err.Error(), part) {
 		t.Errorf("%v, want %q", err, want)
 	}
 	if a.tokens.Has("weather", a.address) {
@@ -108,24 +126,25 @@ func TestAHostileServerGetsASentenceAndNoPage(t *testing.T) {
 		do   func(*logintest.Server)
 		want string
 	}{
-		"metadata without end":                    {at(describes, endless), ""},
-		"a token address of a private network":    {says("registration_endpoint", "https://10.1.2.3/register"), "non-public"},
-		"a name of a private network":             {says("registration_endpoint", "https://localhost:1/register"), "leads to localhost, an address of a private network"},
-		"a redirect to a cloud's own data":        {at(describes, to("http://169.254.169.254/latest/meta-data/")), "redirects to another address (169.254.169.254)"},
-		"a redirect of the registration":          {at("/register", to("http://127.0.0.1:9/elsewhere")), "redirects to another address"},
-		"another issuer than announced":           {says("issuer", "https://accounts.example.org"), "does not match"},
-		"a script for a page":                     {says("authorization_endpoint", "javascript:alert(1)//"), "disallowed scheme"},
-		"a file for a page":                       {says("authorization_endpoint", "file:///etc/passwd"), "HTTPS"},
-		"a page without encryption":               {says("authorization_endpoint", "http://example.org/authorize"), "HTTPS"},
-		"a page that misleads":                    {says("authorization_endpoint", "https://accounts.example.org@127.0.0.1/authorize"), "no browser should open"},
-		"a page with an endless address":          {says("authorization_endpoint", "https://example.org/"+strings.Repeat("a", 5_000)), "no browser should open"},
-		"no challenge of the code":                {says("code_challenge_methods_supported", []string{}), "PKCE"},
-		"no registration":                         {says("registration_endpoint", nil), "does not let programs register"},
-		"a registration without end":              {at("/register", endless), ""},
-		"no answer about itself":                  {at(describes, hangs), "does not answer"},
-		"no answer about the resource, and after": {func(s *logintest.Server) { s.Override = hangAll }, "did not answer within 1s"},
-		"an answer with an error":                 {at("/mcp", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTeapot) }), "418"},
-		"a resource that is another":              {at(resource, says200(`{"resource": "https://example.org"}`)), "404"},
+		"metadata without end":                    {at(describes, endless), "…unexpected EOF…"},
+		"a token address of a private network":    {says("registration_endpoint", "https://10.1.2.3/register"), "…non-public…"},
+		"a name of a private network":             {says("registration_endpoint", "https://localhost:1/register"), "it leads to localhost, an address of a private network"},
+		"a redirect to a cloud's own data":        {at(describes, to("http://169.254.169.254/latest/meta-data/")), "…it redirects to another address (169.254.169.254), which is not followed"},
+		"a redirect of the registration":          {at("/register", to("http://127.0.0.1:9/elsewhere")), "it redirects to another address (127.0.0.1:9), which is not followed"},
+		"another issuer than announced":           {says("issuer", "https://accounts.example.org"), "…does not match…"},
+		"a script for a page":                     {says("authorization_endpoint", "javascript:alert(1)//"), "…disallowed scheme…"},
+		"a file for a page":                       {says("authorization_endpoint", "file:///etc/passwd"), "…does not use HTTPS…"},
+		"a page of this machine":                  {says("authorization_endpoint", "https:///authorize"), "its authorization server names a page that no browser should open (https:///authorize?client_id=…"},
+		"a page without encryption":               {says("authorization_endpoint", "http://example.org/authorize"), "…does not use HTTPS…"},
+		"a page that misleads":                    {says("authorization_endpoint", "https://accounts.example.org@127.0.0.1/authorize"), "its authorization server names a page that no browser should open (https://accounts.example.org@127.0.0.1/authorize?client_id=…"},
+		"a page with an endless address":          {says("authorization_endpoint", "https://example.org/"+strings.Repeat("a", 5_000)), "its authorization server names a page that no browser should open (https://example.org/aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa)"},
+		"no challenge of the code":                {says("code_challenge_methods_supported", []string{}), "…does not implement PKCE…"},
+		"no registration":                         {says("registration_endpoint", nil), "its authorization server does not let programs register: get a token there, and put it into its headers"},
+		"a registration without end":              {at("/register", endless), "it ended the connection"},
+		"no answer about itself":                  {at(describes, hangs), "an address of its login does not answer"},
+		"no answer about the resource, and after": {func(s *logintest.Server) { s.Override = hangAll }, "its authorization server did not answer within 1s"},
+		"an answer with an error":                 {at("/mcp", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTeapot) }), "it answered 418 I'm a teapot, and not with a question for a login"},
+		"a resource that is another":              {at(resource, says200(`{"resource": "https://example.org"}`)), "…404…"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := logintest.New(t, nil)
@@ -165,13 +184,13 @@ func TestWhatTheBrowserBringsBackIsChecked(t *testing.T) {
 		edit func(q url.Values)
 		want string
 	}{
-		"the user says no":             {func(s *logintest.Server) { s.SaysNo = true }, nil, "refused there (access_denied)"},
-		"the code of somebody else":    {nil, func(q url.Values) { q.Set("code", "injected") }, "the authorization server refused: invalid_grant"},
-		"another authorization server": {nil, func(q url.Values) { q.Set("iss", "https://evil.example") }, "does not match expected issuer"},
-		"no authorization server":      {nil, func(q url.Values) { q.Del("iss") }, "iss"},
-		"a redirect of the code":       {at("/token", to("http://127.0.0.1:9/thief")), nil, "redirects to another address"},
-		"tokens without end":           {at("/token", endless), nil, ""},
-		"no token in time":             {at("/token", hangs), nil, "does not answer"},
+		"the user says no":             {func(s *logintest.Server) { s.SaysNo = true }, nil, "the login was refused there (access_denied); nothing has changed"},
+		"the code of somebody else":    {nil, func(q url.Values) { q.Set("code", "injected") }, "the authorization server refused: invalid_grant the code does not fit"},
+		"another authorization server": {nil, func(q url.Values) { q.Set("iss", "https://evil.example") }, "…does not match expected issuer…"},
+		"no authorization server":      {nil, func(q url.Values) { q.Del("iss") }, "…iss…"},
+		"a redirect of the code":       {at("/token", to("http://127.0.0.1:9/thief")), nil, "it redirects to another address (127.0.0.1:9), which is not followed"},
+		"tokens without end":           {at("/token", endless), nil, "…unexpected end…"},
+		"no token in time":             {at("/token", hangs), nil, "it does not answer"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := logintest.New(t, nil)
@@ -232,7 +251,7 @@ func TestALoginThatIsNotEndedIsOver(t *testing.T) {
 	if _, err := a.URL(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	a.fails(t, "you did not log in within 1s")
+	a.fails(t, "you did not log in within 1s: start again")
 	if err := a.Wait(t.Context()); err == nil || !strings.Contains(err.Error(), "within 1s") {
 		t.Errorf("it is waited for with %v", err)
 	}
@@ -250,7 +269,7 @@ func TestALoginThatIsReplacedSaysSo(t *testing.T) {
 		t.Errorf("while it is under way it is waited for with %v", err)
 	}
 	a.Stop()
-	a.fails(t, textReplaced)
+	a.fails(t, "another login was started")
 }
 
 func TestATokenIsRenewedUntilItsLoginHasEnded(t *testing.T) {
@@ -290,7 +309,7 @@ func TestATokenIsRenewedUntilItsLoginHasEnded(t *testing.T) {
 	if other := token(a.tokens.Holder("weather", a.address+"/other", a.home)); other != "none" {
 		t.Errorf("another address gets %s", other)
 	}
-	if err := refused(first, http.StatusUnauthorized, ""); err != nil || token(h) == first || s.Count("POST /token") != 2 {
+	if err := refused(first, http.StatusUnauthorized, ""); err != nil || token(h) == first || s.Count("POST /token") != 2 || !a.hides(first) || !a.hides(token(h)) {
 		t.Errorf("it is not renewed: %v, %d requests of tokens", err, s.Count("POST /token"))
 	}
 	second := token(h)

@@ -6,7 +6,6 @@ const (
 	textRedirect       = "it redirects to another address (%s), which is not followed"
 	textPrivate        = "it leads to %s, an address of a private network"
 	textRefused        = "the authorization server refused: %s %s"
-	textEndless        = "an answer was longer than %d MiB"
 	textNoRegistration = "its authorization server does not let programs register: get a token there, and put it into its headers"
 	textBadPage        = "its authorization server names a page that no browser should open (%s)"
 	textNoLoginAsked   = "it does not ask for a login"
