@@ -81,6 +81,12 @@ const mostRows = 40
 // Day draws the day around now like the dashboard: the headline, the level of the ping budget with the day's pings
 // and runs, and the facts of the budget.
 func Day(s *core.Snapshot) (Picture, error) {
+	p := pageOf(s)
+	return p.drawn(textDayAlt + s.Headline().Text() + " " + s.BudgetText())
+}
+
+// pageOf returns the page of a day.
+func pageOf(s *core.Snapshot) page {
 	c := pane.Context{Theme: look(), Snap: s, Zoomed: true}
 	var band day.Pane
 	var pings budget.Pane
@@ -97,7 +103,7 @@ func Day(s *core.Snapshot) (Picture, error) {
 	p.blank()
 	p.rule(textBudget, pings.State(c))
 	p.rows(pings.Draw(c, columns, budgetRows, false))
-	return p.drawn(textDayAlt + s.Headline().Text() + " " + s.BudgetText())
+	return p
 }
 
 // bandRows is the height of the day.

@@ -10,11 +10,17 @@ import (
 	"testing"
 	"time"
 
+	"github.com/charmbracelet/x/ansi"
+
 	"ollimbot/core"
+	"ollimbot/core/base/goldentest"
 	"ollimbot/core/talk/post"
 	"ollimbot/core/work/budget"
 	"ollimbot/core/work/fork"
+	"ollimbot/core/work/proposals"
+	"ollimbot/core/work/week"
 	"ollimbot/routines/schedule"
+	weekpage "ollimbot/tui/pane/week"
 	"ollimbot/tui/theme"
 )
 
@@ -24,6 +30,14 @@ var noon = time.Date(2026, 11, 24, 12, 0, 0, 0, time.UTC)
 type stored struct{ s core.Snapshot }
 
 func (s stored) Snapshot() core.Snapshot { return s.s }
+
+// Week sums up what is stored.
+func (s stored) Week(_ context.Context, ago int) (week.Report, error) {
+	return week.Of(s.s.At, ago, week.Sources{
+		Pings: s.s.Budget.Pings, Promises: func(_, _ time.Time) proposals.Counts { return proposals.Counts{Accepted: 3, Kept: 2} },
+		Open: []proposals.Proposal{{Text: "Move Inbox sweep to 9:30? You always answer it then."}},
+	}), nil
+}
 
 // busy is a day of which much is known.
 func busy() stored {
@@ -54,8 +68,8 @@ func TestTheDayFitsAPhoneAndSaysTheHeadline(t *testing.T) {
 		if b := img.Bounds(); b.Dx() < 950 || b.Dx() > 1050 || b.Dy() > b.Dx() {
 			t.Errorf("%s: %v", name, b)
 		}
-		if !strings.Contains(p.Alt, from.s.Headline().Text()) || !strings.Contains(p.Alt, from.s.BudgetText()) {
-			t.Errorf("%s is described as %q", name, p.Alt)
+		if want := "The day as a picture. " + from.s.Headline().Text() + " " + from.s.BudgetText(); p.Alt != want {
+			t.Errorf("%s is described as %q, want %q", name, p.Alt, want)
 		}
 		ping, _ := look().Options().Colours(theme.Ping)
 		r, g, b, _ := ping.RGBA()
@@ -70,6 +84,50 @@ func TestTheDayFitsAPhoneAndSaysTheHeadline(t *testing.T) {
 	}
 	if _, err := Of(context.Background(), "moon", busy()); err == nil {
 		t.Error("there is a picture of the moon")
+	}
+}
+
+func TestTheDayHasItsHeadlineItsBandAndItsBudget(t *testing.T) {
+	from := busy()
+	p := pageOf(&from.s)
+	goldentest.Compare(t, "day.golden", strings.ReplaceAll(strings.Join(p.all, "\n"), "\x1b", "␛")+"\n")
+}
+
+// The page, the picture's description and the lines are of one report.
+func TestTheWeekSaysTheSameEverywhere(t *testing.T) {
+	for _, name := range []string{post.PictureWeek, post.PictureLastWeek} {
+		ago := 0
+		if name == post.PictureLastWeek {
+			ago = 1
+		}
+		r, _ := busy().Week(context.Background(), ago)
+		p, err := Of(context.Background(), name, busy())
+		if err != nil {
+			t.Fatal(err)
+		}
+		page := strings.Join(strings.Fields(ansi.Strip(strings.Join(weekpage.Lines(look(), &r, columns, mostRows), " "))), " ")
+		if want := "The week as a picture. " + strings.Join(r.Lines(), ". ") + "."; p.Alt != want || !strings.Contains(page, r.Title()) {
+			t.Errorf("%q is described as %q, want %q", page, p.Alt, want)
+		}
+		for _, f := range r.Facts() {
+			if !strings.Contains(page, f.Name+" "+f.Text) {
+				t.Errorf("the page lacks %q: %q", f.Text, page)
+			}
+		}
+		img, err := png.DecodeConfig(bytes.NewReader(p.PNG))
+		if err != nil || img.Width < 950 || img.Width > 1050 || img.Height > img.Width {
+			t.Errorf("%s: %d by %d, %v", name, img.Width, img.Height, err)
+		}
+	}
+}
+
+func BenchmarkWeek(b *testing.B) {
+	from := busy()
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := Of(context.Background(), post.PictureWeek, from); err != nil {
+			b.Fatal(err)
+		}
 	}
 }
 

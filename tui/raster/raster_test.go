@@ -5,6 +5,8 @@ import (
 	"image"
 	"image/color"
 	"image/png"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/charmbracelet/x/ansi"
@@ -66,7 +68,7 @@ func TestBlocksFillTheirCells(t *testing.T) {
 }
 
 // The line of now goes through all rows.
-func TestLinesMeet(t *testing.T) {
+func TestTheLineOfNowHasNoGapBetweenRows(t *testing.T) {
 	img := drawn(t, 1, "│", "┤", "│")
 	in := img.Bounds().Inset(margin)
 	for y := in.Min.Y; y < in.Max.Y; y++ {
@@ -76,6 +78,46 @@ func TestLinesMeet(t *testing.T) {
 		}
 		if !found {
 			t.Fatalf("the line is broken in row %d of %d", y-in.Min.Y, in.Dy())
+		}
+	}
+}
+
+func TestALineReachesTheSidesOfItsCellThatItsSignHas(t *testing.T) {
+	for sign, want := range map[string]string{"│": "up down", "─": "left right", "┤": "up down left", "├": "up down right", "┬": "down left right", "┴": "up left right", "┼": "up down left right"} {
+		img := drawn(t, 1, sign)
+		in := img.Bounds().Inset(margin)
+		middle := in.Min.Add(in.Size().Div(2))
+		var got []string
+		for _, side := range []struct {
+			name string
+			at   image.Point
+		}{{"up", image.Pt(middle.X, in.Min.Y)}, {"down", image.Pt(middle.X, in.Max.Y-1)}, {"left", image.Pt(in.Min.X, middle.Y)}, {"right", image.Pt(in.Max.X-1, middle.Y)}} {
+			if color.RGBAModel.Convert(img.At(side.at.X, side.at.Y)) == color.Color(Dark.Fore) {
+				got = append(got, side.name)
+			}
+		}
+		if got := strings.Join(got, " "); got != want {
+			t.Errorf("%s goes %s, want %s", sign, got, want)
+		}
+	}
+}
+
+// The bits of a Braille character are its dots: down the left column, down the right one, and then the lowest row.
+func TestABrailleCharacterHasItsDots(t *testing.T) {
+	for bit, at := range [8][2]int{{0, 0}, {0, 1}, {0, 2}, {1, 0}, {1, 1}, {1, 2}, {0, 3}, {1, 3}} {
+		img := drawn(t, 1, string(rune(first+1<<bit)))
+		in := img.Bounds().Inset(margin)
+		var got [][2]int
+		for column := range 2 {
+			for row := range 4 {
+				x, y := in.Min.X+in.Dx()*(1+2*column)/4, in.Min.Y+in.Dy()*(1+2*row)/8
+				if color.RGBAModel.Convert(img.At(x, y)) == color.Color(Dark.Fore) {
+					got = append(got, [2]int{column, row})
+				}
+			}
+		}
+		if want := [][2]int{at}; !slices.Equal(got, want) {
+			t.Errorf("bit %d draws %v, want %v", bit, got, want)
 		}
 	}
 }
