@@ -2,9 +2,11 @@ package sessionfile
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -86,6 +88,34 @@ func TestTheFolderOfSessionsIsMadeForItsUserAlone(t *testing.T) {
 			if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o700 {
 				t.Errorf("%s: %v, %v", path, info, err)
 			}
+		}
+	}
+}
+
+func TestAFolderOrAnAccountThatCannotBeUsedHasACure(t *testing.T) {
+	home := t.TempDir()
+	testkit.Must(t, os.WriteFile(filepath.Join(home, "file"), nil, 0o600))
+	testkit.Must(t, os.Symlink(".claude.json", filepath.Join(home, ".claude.json"))) // a loop, which nothing can open
+	loop := filepath.Join(home, ".claude.json")
+	for want, env := range map[string][]string{
+		fmt.Sprintf(msgRelative, "here"):                                         {"HOME=" + home, "CLAUDE_CONFIG_DIR=here"},
+		fmt.Sprintf(msgUnwritable, filepath.Join(home, "file"), syscall.ENOTDIR): {"HOME=" + home, "CLAUDE_CONFIG_DIR=" + filepath.Join(home, "file")},
+		fmt.Sprintf(msgAccount, loop, syscall.ELOOP):                             {"HOME=" + home},
+		"": {"HOME=" + home, "CLAUDE_CONFIG_DIR=" + filepath.Join(home, "other")}, // which has its own account
+	} {
+		if err := Prepare(env); (err == nil) != (want == "") || err != nil && err.Error() != want {
+			t.Errorf("%v: %v, want %s", env, err, want)
+		}
+	}
+}
+
+func TestAMessageOfOneTextIsReadAsOfBlocks(t *testing.T) {
+	for content, want := range map[string][]string{
+		`"hello\n(end of message)"`: {"hello"}, `"hello"`: {"hello"}, `[{"type":"text","text":"from "},{"type":"text","text":"elsewhere"}]`: {"from elsewhere"},
+		`[]`: nil, `5`: nil,
+	} {
+		if diff := cmp.Diff(want, Texts(json.RawMessage(content))); diff != "" {
+			t.Errorf("%s: %s", content, diff)
 		}
 	}
 }
