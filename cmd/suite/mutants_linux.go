@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"flag"
@@ -14,7 +15,6 @@ import (
 	"go/token"
 	"go/types"
 	"io"
-	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -171,7 +171,23 @@ func (s *subject) build(path string) error {
 		m.file(f)
 	}
 	s.sites = m.sites
+	name(s.sites, sources)
 	return s.compile(sources, imports)
+}
+
+// name names sites by their lines, so that a seed chooses the same ones after a change elsewhere in the package.
+func name(sites []site, sources map[string][]byte) {
+	lines, same := map[string][]string{}, map[string]int{}
+	for file, source := range sources {
+		lines[file] = strings.Split(string(source), "\n")
+	}
+	for i, s := range sites {
+		if s.what != "" {
+			name := fmt.Sprintf("%s %s %s", filepath.Base(s.at.Filename), s.what, strings.TrimSpace(lines[s.at.Filename][s.at.Line-1]))
+			same[name]++
+			sites[i].name = fmt.Sprintf("%s %d", name, same[name])
+		}
+	}
 }
 
 // compile writes the changed sources, drops the lines with sites that do not compile, and builds the test binary.
@@ -316,8 +332,11 @@ func (m *mutants) choose(s *subject, reach map[int][]string) (chosen []mutant) {
 		}
 	}
 	if m.count > 0 && m.count < len(chosen) {
-		random := rand.New(rand.NewPCG(m.seed, 1))
-		random.Shuffle(len(chosen), func(i, j int) { chosen[i], chosen[j] = chosen[j], chosen[i] })
+		rank := func(one mutant) string {
+			sum := sha256.Sum256(fmt.Appendf(nil, "%d %s", m.seed, one.name))
+			return string(sum[:])
+		}
+		slices.SortFunc(chosen, func(a, b mutant) int { return cmp.Compare(rank(a), rank(b)) })
 		chosen = chosen[:m.count]
 	}
 	slices.SortFunc(chosen, func(a, b mutant) int { return cmp.Compare(a.number, b.number) })

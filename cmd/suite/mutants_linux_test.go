@@ -69,26 +69,42 @@ func TestEachKindOfPlaceCanBeChanged(t *testing.T) {
 	}
 }
 
-func TestTheSameSeedChoosesTheSameMutants(t *testing.T) {
-	s := &subject{sites: make([]site, 1)}
-	for line := range 100 {
-		s.sites = append(s.sites, site{what: "condition negated", at: token.Position{Filename: "/p/a.go", Line: line}}, site{})
+func TestASeedChoosesTheSameMutantsAfterAChangeElsewhere(t *testing.T) {
+	subjectOf := func(before string) *subject {
+		s := &subject{sites: make([]site, 1)}
+		text := before
+		for i := range 100 {
+			text += fmt.Sprintf("if a%d {\n", i/2) // each line is there twice
+			at := token.Position{Filename: "/p/a.go", Line: strings.Count(text, "\n")}
+			s.sites = append(s.sites, site{what: "condition negated", at: at}, site{at: at})
+		}
+		s.sites[1].dropped = true
+		name(s.sites, map[string][]byte{"/p/a.go": []byte(text)})
+		return s
 	}
-	s.sites[1].dropped = true
-	places := func(seed uint64, count int, only string) (all []string) {
+	places := func(s *subject, seed uint64, count int, only string) (all []string) {
 		m := mutants{seed: seed, count: count, only: regexp.MustCompile(only)}
 		for _, one := range m.choose(s, nil) {
 			all = append(all, one.place())
 		}
 		return all
 	}
-	if a := places(7, 10, ""); len(a) != 10 || !slices.Equal(a, places(7, 10, "")) || slices.Equal(a, places(8, 10, "")) {
+	s := subjectOf("")
+	a := places(s, 7, 10, "")
+	if len(a) != 10 || !slices.Equal(a, places(s, 7, 10, "")) || slices.Equal(a, places(s, 8, 10, "")) {
 		t.Errorf("seed 7 chooses %q", a)
 	}
-	if all := places(1, 0, ""); len(all) != 99 {
+	for i, place := range places(subjectOf("package p\n\n"), 7, 10, "") {
+		var before, after int
+		_, err := fmt.Sscanf(a[i]+" "+place, "a.go:%d:0 a.go:%d:0", &before, &after)
+		if err != nil || after != before+2 {
+			t.Errorf("two lines further down, %s is in the place of %s", place, a[i])
+		}
+	}
+	if all := places(s, 1, 0, ""); len(all) != 99 {
 		t.Errorf("%d of 99 that compile", len(all))
 	}
-	if got := places(1, 0, `^a\.go:5:`); len(got) != 1 {
+	if got := places(s, 1, 0, `^a\.go:5:`); len(got) != 1 {
 		t.Errorf("line 5 has %q", got)
 	}
 }

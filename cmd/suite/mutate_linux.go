@@ -18,6 +18,7 @@ import (
 type site struct {
 	at      token.Position
 	what    string // the change; empty at the beginning of a block
+	name    string // the change of its line, whatever the line's number; empty like what
 	dropped bool   // it does not compile
 	edits   []edit
 }
