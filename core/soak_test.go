@@ -55,7 +55,7 @@ var soakCrons = map[string]string{everyFive: "*/5 * * * *", pinging: "5,35 * * *
 // fast as the work is done, with routines, reminders, pings, messages, edits of files and
 // settings, and a restart each night. Every hour it compares sent and received messages,
 // and every day it checks the bot's resources. Webhooks are left out, because a bubble
-// has no network; TestCrashes covers them.
+// has no network; TestAKillAtAnyMomentLosesAndRepeatsNothing covers them.
 func TestSoak(t *testing.T) {
 	soakWith(t, *soakDays, func(home) (agent.Engine, func()) {
 		return script.New(script.Options{Pace: 0.5}), func() {}

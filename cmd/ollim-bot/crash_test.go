@@ -34,10 +34,10 @@ const (
 	mostPrinted  = 25 // faults that are printed one by one
 )
 
-// TestCrashes kills the built program at any moment of its life, its start and its end included, while messages, webhooks,
+// TestAKillAtAnyMomentLosesAndRepeatsNothing kills the built program at any moment of its life, its start and its end included, while messages, webhooks,
 // reminders and background runs keep it busy. What was sent is compared with what arrived outside of it: at the fake
 // Discord, in the journal of the engine's input, at the sender of the webhooks. Six kinds are counted; see CONTRIBUTING.md.
-func TestCrashes(t *testing.T) {
+func TestAKillAtAnyMomentLosesAndRepeatsNothing(t *testing.T) {
 	testkit.Alone(t)
 	t.Parallel()
 	c := &crashCampaign{exe: built(t), total: tally{}}

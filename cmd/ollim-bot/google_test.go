@@ -27,8 +27,8 @@ import (
 // googleKey is where a story keeps its Google.
 type googleKey struct{}
 
-// TestGoogleStories plays testdata/google with the real binary and a Google on loopback.
-// Beside what TestStories has, a story may use
+// TestCommandsOfGoogleDoWhatTheirScriptsSay plays testdata/google with the real binary and a Google on loopback.
+// Beside what TestCommandsDoWhatTheirScriptsSay has, a story may use
 //
 //	google client                writes the client file
 //	google connect SCOPE…        logs in without a browser: tasks, calendar.events, gmail.readonly
@@ -42,7 +42,7 @@ type googleKey struct{}
 //	google yes FILE              goes where the address in FILE, or in a pipe, leads, as a browser does
 //	google copy FILE TO          the same, and keeps the last address in place of opening it
 //	today                        some events, see there
-func TestGoogleStories(t *testing.T) {
+func TestCommandsOfGoogleDoWhatTheirScriptsSay(t *testing.T) {
 	testkit.Alone(t)
 	play(t, "google", func(env *testscript.Env) error {
 		g := googletest.New()

@@ -63,8 +63,8 @@ func neutral() {
 	_ = os.Setenv("LANG", "C.UTF-8")
 }
 
-// TestStories plays testdata/script with the real binary: commands that do one thing and end.
-func TestStories(t *testing.T) {
+// TestCommandsDoWhatTheirScriptsSay plays testdata/script with the real binary: commands that do one thing and end.
+func TestCommandsDoWhatTheirScriptsSay(t *testing.T) {
 	testkit.Alone(t)
 	t.Parallel()
 	play(t, "script", ownWorld)

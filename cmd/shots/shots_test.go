@@ -86,7 +86,7 @@ func after(keys ...string) func(s *stage) {
 	}
 }
 
-func TestPictures(t *testing.T) {
+func TestEveryPictureShowsWhatItsStorySays(t *testing.T) {
 	for _, p := range pictures {
 		t.Run(p.name, func(t *testing.T) {
 			play(t, p.w, p.h, p.paper, func(s *stage) {

@@ -97,7 +97,7 @@ func TestAPictureIsCleanAndVisible(t *testing.T) {
 	})
 }
 
-func TestPictures(t *testing.T) {
+func TestWhatHidesMovesOrImitatesIsMarkedInAPicture(t *testing.T) {
 	for in, want := range map[string]string{
 		"echo hello": "echo hello",
 		"a  b\n  c":  "a  b\n  c",
