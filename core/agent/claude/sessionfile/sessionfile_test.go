@@ -18,9 +18,10 @@ import (
 func TestAProjectsFolderIsNamedAsTheCLINamesIt(t *testing.T) {
 	long := "/tmp/expE/" + strings.Repeat(strings.Repeat("abcdefghij", 5)+"/", 4) + "x"
 	for dir, want := range map[string]string{ // as named by claude 2.1.197
-		"/tmp/expE/a_b.c-é😀Ü x": "-tmp-expE-a-b-c------x",
-		"/home/olli/Data":       "-home-olli-Data",
-		long:                    strings.NewReplacer("/", "-").Replace(long)[:200] + "-fzh49k",
+		"/tmp/expE/a_b.c-é😀Ü x":  "-tmp-expE-a-b-c------x",
+		"/home/olli/Data":        "-home-olli-Data",
+		strings.Repeat("b", 200): strings.Repeat("b", 200),
+		long:                     strings.NewReplacer("/", "-").Replace(long)[:200] + "-fzh49k",
 	} {
 		if diff := cmp.Diff(want, Slug(dir)); diff != "" {
 			t.Error(diff)
