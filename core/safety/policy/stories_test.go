@@ -373,6 +373,19 @@ func (r *room) outcome(rel, want string) string {
 		text, err := os.ReadFile(r.o.Dir.Path("state/approved/" + version + ".md"))
 		got = "follows " + string(text)
 		differs = rest == "nothing" && version != "" || rest != "nothing" && (err != nil || string(text) != taskText(rel, rest))
+	case "uses": // the skills that it names, and why not the others
+		_, task := r.weighs(rel, []byte(r.text(rel)))
+		all := skill.Load(r.o.Dir, task.Skills)
+		got = "uses nothing"
+		for i, one := range r.Usable(task, all) {
+			got = map[bool]string{true: "uses", false: got}[i == 0] + " " + one.Name
+		}
+		for _, one := range all {
+			if why := r.SkillLeft(task, one); why != "" {
+				got += fmt.Sprintf(", not %s: %s", one.Name, why)
+			}
+		}
+		differs = got != want
 	case "asks":
 		got = "asks " + strings.Join(r.asked, ", ")
 		fits := strings.Contains(got, rest)
