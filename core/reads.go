@@ -128,11 +128,12 @@ func (b *Bot) Suggest(name, option, typed string) []string {
 	if i < 0 {
 		return nil
 	}
-	switch typed = strings.TrimSpace(typed); c.Args[i].Kind {
+	var titles []string
+	typed = strings.TrimSpace(typed)
+	switch kind := c.Args[i].Kind; kind {
 	case command.Moment:
 		return suggestTimes(typed, b.times())
-	case command.Title:
-		var titles []string
+	case command.Task, command.Title:
 		set := b.index.Set()
 		for _, r := range set.RemindersByTime() {
 			titles = append(titles, r.Title())
@@ -140,12 +141,17 @@ func (b *Bot) Suggest(name, option, typed string) []string {
 		for _, r := range set.Routines {
 			titles = append(titles, r.Title())
 		}
-		if titles = matching(titles, typed); typed != "" {
+		if titles = matching(titles, typed); kind == command.Title && typed != "" {
 			titles = append([]string{typed}, titles...)
 		}
 		return titles
+	default:
+		s := b.Snapshot()
+		for _, t := range s.Things(kind) {
+			titles = append(titles, t.Title)
+		}
+		return matching(titles, typed)
 	}
-	return nil
 }
 
 // suggestTimes offers a typed time once it is valid, with the moment it means.

@@ -143,20 +143,30 @@ func TestWhileACommandIsTypedOnThePhoneTimesAndTitlesAreOffered(t *testing.T) {
 	for i := range mostSuggestions {
 		files = append(files, foreground(fmt.Sprintf("eeee%04d", i), 30*time.Hour))
 	}
+	was := command.Table // of which no command in Discord names a task or a run
+	defer func() { command.Table = was }()
+	command.Table = append([]command.Command{{
+		Name: "poke", In: command.InDiscord, Args: []command.Arg{{Kind: command.Task, Name: "task"}, {Kind: command.Run, Name: "run"}},
+	}}, was...)
 	story(t, files, func(w *world) {
-		for _, c := range []struct{ option, typed, want string }{
-			{"when", "", strings.Join(suggestedTimes, " | ")},
-			{"when", " Evening", "Evening | 18:00"},
-			{"when", "to", "tomorrow 9:00 | tomorrow evening"},
-			{"when", "2", "20 minutes"},
-			{"when", "tomorrow 9:00", "tomorrow 9:00 | Sun 2 Jan 09:00"},
-			{"when", "never", ""},
-			{"what", "ddd", "ddd | Task dddd0001 | Task dddd0002"},
-			{"what", " task B ", "task B | Task bbbb0003"},
-			{"what", "", "Task dddd0001 | Task dddd0002"},
-			{"nothing", "x", ""},
+		w.do(command.FireNow{ID: "bbbb0003"})
+		w.sleep(time.Minute)
+		for _, c := range []struct{ name, option, typed, want string }{
+			{"remind", "when", "", strings.Join(suggestedTimes, " | ")},
+			{"remind", "when", " Evening", "Evening | 18:00"},
+			{"remind", "when", "to", "tomorrow 9:00 | tomorrow evening"},
+			{"remind", "when", "2", "20 minutes"},
+			{"remind", "when", "tomorrow 9:00", "tomorrow 9:00 | Sun 2 Jan 09:00"},
+			{"remind", "when", "never", ""},
+			{"remind", "what", "ddd", "ddd | Task dddd0001 | Task dddd0002"},
+			{"remind", "what", " task B ", "task B | Task bbbb0003"},
+			{"remind", "what", "", "Task dddd0001 | Task dddd0002"},
+			{"remind", "nothing", "x", ""},
+			{"poke", "task", " task B", "Task bbbb0003"},
+			{"poke", "run", "", "Task bbbb0003"},
+			{"poke", "run", "d", ""},
 		} {
-			got := w.Suggest("remind", c.option, c.typed)
+			got := w.Suggest(c.name, c.option, c.typed)
 			if c.option == "what" && c.typed == "" {
 				w.is("offers", len(got), mostSuggestions)
 				got = got[:2]

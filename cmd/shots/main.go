@@ -18,7 +18,7 @@ import (
 var opening = time.Date(2026, 11, 24, 14, 16, 30, 0, time.UTC)
 
 func main() {
-	cmd := exec.Command("go", "test", "./cmd/shots", "-run", "TestPictures$", "-count", "1", "-args", "-update")
+	cmd := exec.Command("go", "test", "./cmd/shots", "-count", "1", "-args", "-update")
 	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
 	if err := errors.Join(cmd.Run(), keep("screenshots", "phone", phone())); err != nil {
 		fmt.Fprintln(os.Stderr, "draw the pictures:", err)

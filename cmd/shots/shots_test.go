@@ -1,9 +1,14 @@
 package main
 
 import (
+	"bytes"
 	"flag"
+	"image"
+	"image/draw"
+	"image/gif"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -102,6 +107,35 @@ func TestEveryPictureShowsWhatItsStorySays(t *testing.T) {
 	if *update {
 		t.Run("demo", film)
 	}
+}
+
+// A screen that stays is one picture that is shown longer, and of the next one only the part that differs is kept.
+func TestAFilmShowsEachScreenForItsTime(t *testing.T) {
+	pen, err := raster.NewPen(12)
+	testkit.Must(t, err)
+	still, next := raster.Lines([]string{"one", "two"}, 5, raster.Dark), raster.Lines([]string{"one", "too"}, 5, raster.Dark)
+	film, err := writeGIF(pen, []frame{{still, 250 * time.Millisecond}, {still, 500 * time.Millisecond}, {next, 2 * time.Second}})
+	testkit.Must(t, err)
+	got, err := gif.DecodeAll(bytes.NewReader(film))
+	testkit.Must(t, err)
+	if !slices.Equal(got.Delay, []int{75, 200}) || got.LoopCount != 0 {
+		t.Errorf("screens are shown for %v hundredths, %d times", got.Delay, got.LoopCount)
+	}
+	whole, part := got.Image[0].Bounds(), got.Image[1].Bounds()
+	if want := pen.Image(still).Bounds(); whole != want || part.Empty() || part.Dx()*4 > whole.Dx() || part.Min.Y < whole.Dy()/2 {
+		t.Errorf("of %v the first screen has %v, the second one %v", want, whole, part)
+	}
+	if want := pen.Image(next); changed(onto(got.Image[0], got.Image[1]), want) != (image.Rectangle{}) {
+		t.Error("the second screen is another")
+	}
+}
+
+// onto is a screen with what has changed.
+func onto(still, part *image.Paletted) *image.RGBA {
+	img := image.NewRGBA(still.Rect)
+	draw.Draw(img, still.Rect, still, still.Rect.Min, draw.Src)
+	draw.Draw(img, part.Rect, part, part.Rect.Min, draw.Src)
+	return img
 }
 
 func TestThePictureOfThePhoneIsOfTheMessagesOfToday(t *testing.T) {
