@@ -95,7 +95,7 @@ func TestAModelReadsTheTextOfAResultAndTheNamesOfTheRest(t *testing.T) {
 		"its text":             {of(&sdk.EmbeddedResource{Resource: &sdk.ResourceContents{Text: "in\x07side"}}), agent.ToolResult{Text: "inside"}},
 		"no file":              {of(&sdk.EmbeddedResource{}), agent.ToolResult{Text: "(no content)"}},
 		"a link":               {of(&sdk.ResourceLink{URI: "file:///x", Name: "a\nb"}), agent.ToolResult{Text: "[link a b: file:///x]"}},
-		"a kind of the future": {of(&sdk.ToolUseContent{}), agent.ToolResult{Text: "[content of a kind that is not known: not shown]"}},
+		"a kind of the future": {of(struct{ sdk.Content }{}), agent.ToolResult{Text: "[content of a kind that is not known: not shown]"}},
 	} {
 		if got := result(c.result); got.Text != c.want.Text || got.IsError != c.want.IsError {
 			t.Errorf("%s: %.200q, %t", name, got.Text, got.IsError)

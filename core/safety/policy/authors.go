@@ -263,8 +263,9 @@ func (s *Session) authored(x call) {
 	if err != nil {
 		return
 	}
-	by, o := s, Origin{}
-	if o, ok = s.g.provenance.Find(rel, routines.Digest(data)); !ok { // a command may have written it since
+	by := s
+	o, known := s.g.provenance.Find(rel, routines.Digest(data))
+	if !known { // a command may have written it since
 		by = cmp.Or(s.g.wrote(rel, data), s)
 	}
 	// The hook before a write has ended the approvals of earlier ones.
