@@ -2,6 +2,7 @@ package store
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -57,14 +58,14 @@ func stories(t *testing.T, file string, play func(*shelf, string) string) {
 type shelf struct {
 	t       *testing.T
 	top     string
-	d       *Dir
+	d, one  *Dir                  // the current one, and the first
 	unlocks map[*Dir]func() error // of the bots
 }
 
 func (s *shelf) at(rel string) {
 	d, err := At(filepath.Join(s.top, rel))
 	testkit.Must(s.t, err)
-	s.d = d
+	s.d, s.one = d, cmp.Or(s.one, d)
 }
 
 var (
@@ -134,6 +135,10 @@ func (s *shelf) step(step string) string {
 			rel, _ = filepath.Rel(s.top, d.Root())
 		}
 		s.at(rel)
+	case "first": // of them
+		s.d = s.one
+	case "size":
+		return fmt.Sprint(Size(d.Path(rel)))
 	case "write":
 		return said(d.Write(rel, []byte(text)))
 	case "append":
