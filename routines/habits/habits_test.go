@@ -161,26 +161,12 @@ func TestAChangeIsTheEndOfItsSuggestion(t *testing.T) {
 }
 
 func TestAMoveIsFoundWithinItsBoundsAndNotBeyond(t *testing.T) {
-	for _, c := range []struct {
-		due, late, after int // minutes: the file's time, how late the ping is, and when the user answers it
-		to               int // what is suggested; 0 for nothing
-	}{
-		{480, -1, 90, 0},
-		{480, 0, 90, 570},
-		{480, 10, 90, 580},
-		{480, 11, 90, 0},
-		{480, 0, 19, 0},
-		{480, 0, 20, 500},
-		{480, 0, 360, 840},
-		{480, 0, 361, 0},
-		{480, 0, 92, 570},
-		{480, 0, 93, 575},
-		{1320, 0, 117, 1435},
-		{1320, 0, 118, 0},
-		{1320, 0, 120, 0},
+	for c, to := range map[[3]int]int{ // minutes: the file's time, how late the ping is and when it is answered; what is suggested, 0 for nothing
+		{480, -1, 90}: 0, {480, 0, 90}: 570, {480, 10, 90}: 580, {480, 11, 90}: 0, {480, 0, 19}: 0, {480, 0, 20}: 500, {480, 0, 360}: 840,
+		{480, 0, 361}: 0, {480, 0, 92}: 570, {480, 0, 93}: 575, {1320, 0, 117}: 1435, {1320, 0, 118}: 0, {1320, 0, 120}: 0,
 	} {
-		if m, ok := FindMove(everyDay("med", c.due+c.late, c.after, 56), "med", c.due, end, time.UTC); ok != (c.to > 0) || ok && m.To != c.to {
-			t.Errorf("%+v: %v %+v", c, ok, m)
+		if m, ok := FindMove(everyDay("med", c[0]+c[1], c[2], 56), "med", c[0], end, time.UTC); ok != (to > 0) || ok && m.To != to {
+			t.Errorf("%v: %v %+v, want %d", c, ok, m, to)
 		}
 	}
 	for name, c := range map[string]struct {
@@ -225,25 +211,15 @@ func TestAMovedRoutineIsFoundByTheUsersClock(t *testing.T) {
 
 func TestAnHourDiffersOnlyWithEnoughPingsAndByEnough(t *testing.T) {
 	const best, ignored = "best hours 9–10", "usually ignored 9–10"
-	for _, c := range []struct {
-		all, hour Rate
-		want      string
-	}{
-		{Rate{30, 15}, Rate{8, 8}, best},
-		{Rate{29, 15}, Rate{8, 8}, ""},
-		{Rate{30, 15}, Rate{7, 7}, ""},
-		{Rate{30, 15}, Rate{8, 7}, ""},
-		{Rate{30, 15}, Rate{8, 0}, ignored},
-		{Rate{30, 15}, Rate{8, 1}, ""},
-		{Rate{1000, 100}, Rate{200, 100}, best},
-		{Rate{1000, 100}, Rate{200, 99}, ""},
-		{Rate{1000, 900}, Rate{200, 50}, ignored},
-		{Rate{1000, 900}, Rate{200, 51}, ""},
+	for c, want := range map[[2]Rate]string{
+		{{30, 15}, {8, 8}}: best, {{29, 15}, {8, 8}}: "", {{30, 15}, {7, 7}}: "", {{30, 15}, {8, 7}}: "",
+		{{30, 15}, {8, 0}}: ignored, {{30, 15}, {8, 1}}: "", {{1000, 100}, {200, 100}}: best, {{1000, 100}, {200, 99}}: "",
+		{{1000, 900}, {200, 50}}: ignored, {{1000, 900}, {200, 51}}: "",
 	} {
-		f := Facts{All: c.all}
-		f.Hours[9] = c.hour
-		if got := f.Words(); got != c.want {
-			t.Errorf("%+v of %+v: %q", c.hour, c.all, got)
+		f := Facts{All: c[0]}
+		f.Hours[9] = c[1]
+		if got := f.Words(); got != want {
+			t.Errorf("%+v of %+v: %q, want %q", c[1], c[0], got, want)
 		}
 	}
 	var asks []Ask
