@@ -99,6 +99,11 @@ func everyDay(task string, minute, after, days int) (asks []Ask) {
 var end = begin.AddDate(0, 0, 56)
 
 func TestARoutineThatIsMovedInSixOfEightWeeksIsNoticed(t *testing.T) {
+	for n, want := range map[int]string{6: "six", 7: "seven", 8: "eight"} {
+		if got := (Move{From: 485, To: 1439, Weeks: n, Of: n}).Question("Tea"); got != "You answered Tea at about 23:59 in "+want+" of "+want+" weeks. It comes at 8:05. Change it?" {
+			t.Error(got)
+		}
+	}
 	asks := everyDay("med", 480, 90, 56)
 	for n := range 14 { // two weeks of prompt answers
 		asks[n].Acted = asks[n].At.Add(time.Minute)
@@ -284,6 +289,11 @@ func TestTheWordsAreShort(t *testing.T) {
 	}
 	for d := range 3 {
 		f.Weekdays[d] = Rate{99, 0}
+	}
+	late := Facts{All: Rate{2000, 1000}}
+	late.Hours[0], late.Hours[22], late.Hours[23] = Rate{99, 99}, Rate{99, 99}, Rate{99, 99}
+	if got := late.Words(); got != "best hours 0–1, 22–24" {
+		t.Error(got)
 	}
 	if got := f.Words(); got != "best hours 0–1, 3–4; usually ignored 1–2, 4–5, on Sunday, on Monday, on Tuesday" || len(got) > 120 {
 		t.Errorf("%d bytes: %s", len(got), got)

@@ -51,7 +51,7 @@ func TestAWindowIsReadOrItsMistakeIsNamed(t *testing.T) {
 		}
 	}
 	for text, want := range map[string]string{
-		"10m": "10m", "10": "10m", "1h": "1h", "1h30m": "90m", " 5m ": "5m", "1": "1m", "12h": "12h",
+		"10m": "10m", "10": "10m", "1h": "1h", "1h30m": "90m", " 5m ": "5m", "1": "1m", "2h": "2h", "12h": "12h",
 		"": errJitter.Error(), "soon": errJitter.Error(), "-5m": errJitter.Error(), "0": errJitter.Error(),
 		"59s": errRange.Error(), "721m": errRange.Error(), "90s": errRange.Error(),
 	} {
@@ -271,6 +271,9 @@ func TestAJitterStaysShortAndDiffersFromDayToDay(t *testing.T) {
 		start := time.Date(2026, 1, 1+n, 8, 30, 0, 0, time.UTC)
 		c := Choose(Fire{ID: "5c1e9a70", Rule: r, Start: start, End: r.End(start), Now: start}, Facts{}, nil)
 		seen[c.At.Sub(start)]++
+		if n < 4 && c != (Choice{At: start.Add([]time.Duration{1, 2, 10, 6}[n] * time.Minute), Why: whyJitter}) { // also after an update of the program
+			t.Errorf("on day %d it is %v", n, c)
+		}
 	}
 	if len(seen) != 11 {
 		t.Errorf("delays: %v", seen)

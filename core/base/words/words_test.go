@@ -191,6 +191,14 @@ func TestTheNearestWordIsTheOneThatWasMeant(t *testing.T) {
 			t.Errorf("%q is taken for %q, not %q", word, got, want)
 		}
 	}
+	for n, slips := range map[int]int{2: 0, 3: 1, 5: 1, 6: 2, 8: 2, 9: 3, 12: 3} {
+		meant := "abcdefghijkl"[:n]
+		for typos, want := range map[int]string{slips: meant, slips + 1: ""} {
+			if got := Nearest(strings.Repeat("z", typos)+meant[typos:], []string{meant}); got != want {
+				t.Errorf("%d of %d letters are wrong: %q", typos, n, got)
+			}
+		}
+	}
 	for a, want := range map[string]int{"": 6, "status": 0, "statsu": 1, "tatus": 1, "ststus": 1, "xstatus": 1, "sutats": 2} {
 		if got := distance(a, "status"); got != want {
 			t.Errorf("%q is %d slips away, not %d", a, got, want)
