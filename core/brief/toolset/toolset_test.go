@@ -303,6 +303,8 @@ func TestALabelNamesTheCallAndWhatItIsAbout(t *testing.T) {
 		{"Glob", `{"pattern":"**/*.md"}`, "Glob(**/*.md)"},
 		{"WebFetch", `{"url":"https://example.com"}`, "WebFetch(https://example.com)"},
 		{"Task", `{"description":"look it up"}`, "Task(look it up)"},
+		{"Agent", `{"description":"` + strings.Repeat("a", 101) + `"}`, "Agent(" + strings.Repeat("a", 99) + "…)"},
+		{"WebSearch", `{"query":"tea"}`, "WebSearch(tea)"},
 		{"Something", `{"x":1}`, "Something"},
 		{"Bash", `not json`, "Bash"},
 		{"Bash", `{"command":5}`, "Bash"},
