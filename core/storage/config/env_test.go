@@ -54,23 +54,33 @@ func put(t *testing.T, path, text string) {
 	testkit.Must(t, os.WriteFile(path, []byte(text), 0o600))
 }
 
-// TestTheEnvironment plays testdata/env.txt: below each load is what the machine gives that is not the default.
+// TestTheEnvironment plays testdata/env.txt: with each load is what the machine gives that is not the default.
 func TestTheEnvironment(t *testing.T) {
 	goldentest.Stories(t, "env.txt", func(t *testing.T, story string) string {
 		m := newMachine(t)
 		var out []string
 		for line := range strings.Lines(story) {
 			line = strings.TrimRight(line, "\n")
-			if strings.HasPrefix(line, ">") || strings.HasPrefix(line, "#") {
+			if strings.HasPrefix(line, "#") {
 				out = append(out, line)
 			}
 			if step, is := strings.CutPrefix(line, "> "); is {
+				step, _, _ = strings.Cut(step, " → ")
 				verb, rest, _ := strings.Cut(step, " ")
-				out = append(out, m.step(t, verb, unescaped(rest))...)
+				out = append(out, answered(step, m.step(t, verb, unescaped(rest))))
 			}
 		}
 		return strings.Join(out, "\n")
 	})
+}
+
+// answered is a step with what came of it: behind it, or below it if that is more than a line.
+func answered(step string, said []string) string {
+	between := "\n"
+	if len(said) == 1 && !strings.Contains(said[0], "\n") {
+		between = " → "
+	}
+	return strings.TrimSuffix("> "+step+between+strings.Join(said, "\n"), "\n")
 }
 
 func (m *machine) step(t *testing.T, verb, rest string) (out []string) {

@@ -31,7 +31,7 @@ const tenKeys = `{"model_main": null, "model_fork": null, "thinking_main": "off"
 	`"bg_fork_timeout": 1800, "fork_idle_timeout": 10, "permission_mode": "dontAsk", "auto_update": false, ` +
 	`"auto_update_interval": 60, "auto_update_hour": 6}` + "\n"
 
-// TestSettings plays testdata/settings.txt: below a line with ">" is what is read from the files, what has changed in them, and what the
+// TestSettings plays testdata/settings.txt: with a line with ">" is what is read from the files, what has changed in them, and what the
 // user is answered.
 func TestSettings(t *testing.T) {
 	goldentest.Stories(t, "settings.txt", func(t *testing.T, story string) string {
@@ -39,8 +39,8 @@ func TestSettings(t *testing.T) {
 		var out []string
 		for line := range strings.Lines(story) {
 			if step, is := strings.CutPrefix(strings.TrimRight(line, "\n"), "> "); is {
-				out = append(out, "> "+step)
-				out = append(out, settingsStep(t, d, unescaped(strings.Replace(step, "TEN", tenKeys, 1)))...)
+				step, _, _ = strings.Cut(step, " → ")
+				out = append(out, answered(step, settingsStep(t, d, unescaped(strings.Replace(step, "TEN", tenKeys, 1)))))
 			}
 		}
 		return keptAt.ReplaceAllString(strings.ReplaceAll(strings.Join(out, "\n"), d.Root(), "DATA"), "TIME")

@@ -57,14 +57,20 @@ func written(text string) []byte {
 	return []byte(strings.ReplaceAll(text, "⏎", "\n"))
 }
 
-// plays plays a file of testdata: below each line with ">" is what comes of it.
+// plays plays a file of testdata: behind each step is what comes of it, or below it if that is more than a line.
 func plays(t *testing.T, file string, tell func(t *testing.T, step string) string) {
 	t.Helper()
 	goldentest.Stories(t, file, func(t *testing.T, story string) string {
 		var out []string
 		for line := range strings.SplitSeq(story, "\n") {
 			if step, is := strings.CutPrefix(line, "> "); is {
-				out = append(out, strings.TrimSuffix(line+"\n"+tell(t, step), "\n"))
+				step, _, _ = strings.Cut(step, " → ")
+				said := strings.TrimSuffix(tell(t, step), "\n")
+				between := "\n"
+				if !strings.Contains(said, "\n") {
+					between = " → "
+				}
+				out = append(out, strings.TrimSuffix("> "+step+between+said, " → "))
 			} else if strings.HasPrefix(line, "# ") {
 				out = append(out, line)
 			}

@@ -29,7 +29,8 @@ func TestWhatIsNoFileNeverHangs(t *testing.T)               { stories(t, "strang
 func TestWhoMayWriteDecidesWhatIsTrusted(t *testing.T)      { stories(t, "trusted", (*shelf).step) }
 func TestWhyADirectoryCannotBeUsedIsSaidFirst(t *testing.T) { stories(t, "usable", (*shelf).step) } // N22, N23
 
-// stories plays a file of testdata: below a line with ">" is what the store answers, with the kinds of its errors in brackets.
+// stories plays a file of testdata: behind a step, or below it if that is more than a line, is what the store answers, with the
+// kinds of its errors in brackets.
 func stories(t *testing.T, file string, play func(*shelf, string) string) {
 	t.Helper()
 	goldentest.Stories(t, file+".txt", func(t *testing.T, story string) string {
@@ -42,10 +43,12 @@ func stories(t *testing.T, file string, play func(*shelf, string) string) {
 		for line := range strings.Lines(story) {
 			line = strings.TrimRight(line, "\n")
 			if step, is := strings.CutPrefix(line, "> "); is {
-				out = append(out, line)
-				if answer := play(s, s.read(step)); answer != "" {
-					out = append(out, s.hide(answer))
+				step, _, _ = strings.Cut(step, " → ")
+				answer, between := s.hide(play(s, s.read(step))), "\n"
+				if !strings.Contains(answer, "\n") {
+					between = " → "
 				}
+				out = append(out, strings.TrimSuffix("> "+step+between+answer, " → "))
 			} else if strings.HasPrefix(line, "#") {
 				out = append(out, line)
 			}
