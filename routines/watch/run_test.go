@@ -33,6 +33,7 @@ type stage struct {
 	mu      sync.Mutex
 	refuse  error // the result of add
 	watched []string
+	added   []string // since the last look
 	began   time.Time
 	got     []string // "when what"
 	log     bytes.Buffer
@@ -60,6 +61,7 @@ func (s *stage) start(openErr error) {
 		events: s.events, errors: s.errors,
 		add: func(dir string) (err error) {
 			s.with(func() {
+				s.added = append(s.added, dir)
 				if err = s.refuse; err == nil && !slices.Contains(s.watched, dir) {
 					s.watched = append(s.watched, dir)
 				}
@@ -148,6 +150,13 @@ func (s *stage) step(text string) {
 				s.t.Errorf("%s is not %s: %q", rest, verb, s.watched)
 			}
 		})
+	case "renewed":
+		s.with(func() {
+			if !slices.Contains(s.added, filepath.Join(s.root, rest)) {
+				s.t.Errorf("the watch of %s is not renewed: %q", rest, s.added)
+			}
+			s.added = nil
+		})
 	default:
 		s.t.Fatalf("%s is no step", text)
 	}
@@ -186,7 +195,7 @@ func TestChangesAreReportedInFewBatches(t *testing.T) {
 		{"the mode or the list of a folder is not news", "start, chmod in, touch in, sleep 1s", "0s full", ""},
 		{
 			"a folder made again is watched again, and one that is gone no more",
-			"start, watched in, create in, watched in, sleep 1s, delete in, remove in, unwatched in, sleep 1s", "0s full, 30ms full, 1.03s full", "",
+			"start, renewed in, create in, renewed in, sleep 1s, delete in, remove in, unwatched in, sleep 1s", "0s full, 30ms full, 1.03s full", "",
 		},
 		{"a folder is watched at once if its creation was among lost events", "start, mkdir later, fail overflow, watched later, sleep 1s", "0s full, 30ms full", ""},
 		{"the root itself may be the folder", "folder ., start, touch a.md, touch in/a.md, sleep 1s", "0s full, 30ms a.md", ""},
@@ -199,6 +208,11 @@ func TestChangesAreReportedInFewBatches(t *testing.T) {
 			"a link is followed if it is made later, and only if its name matches",
 			"mkdir out, mkdir off, link in/a.txt to ../off/n.md, start, unwatched off, link in/a.md to ../out/n.md, create in/a.md, watched out, sleep 1s, " +
 				"touch out/n.md, sleep 1s", "0s full, 30ms in/a.md, 1.03s in/a.md", "",
+		},
+		{
+			"a chain of links is followed to its end, and not beyond a link that is gone",
+			"mkdir out, link in/a.md to b, link in/b to c, link in/c to ../out/n.md, start, watched out, touch out/n.md, sleep 1s, " +
+				"delete in/b, remove in/b, unwatched out, sleep 1s", "0s full, 30ms in/a.md, 1.03s in/a.md", "",
 		},
 		{
 			"a link to a neighbour and one to itself are reported like other files",
