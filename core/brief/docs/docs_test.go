@@ -90,6 +90,7 @@ func TestSearchFindsTheRealSectionThatAnswers(t *testing.T) {
 
 func TestSearchRanksHeadingsRareWordsAndSeveralWordsFirst(t *testing.T) {
 	l := library(t, map[string]string{
+		"first.md": "# First\n\nIt mentions a chain and two budgets.\n",
 		"one.md":   "# One\n\nThe fork is a fork. A budget.\n\n## Chains\n\nNothing of use.\n",
 		"two.md":   "# Two\n\nA fork.\n\n## Deep\n\nHere the chain and the quiet hours meet.\n\n```\n# not a heading: zebra\n```\n",
 		"three.md": "# Three\n\nforks, forking, forked\n",
@@ -98,6 +99,8 @@ func TestSearchRanksHeadingsRareWordsAndSeveralWordsFirst(t *testing.T) {
 		{"chain", "one", "Chains"},         // in a heading
 		{"fork quiet", "two", "Deep"},      // the rarer word
 		{"budget of a fork", "one", "One"}, // both words
+		{"mentions", "first", "First"},     // in its body alone
+		{"budgets fork", "one", "One"},     // the singular, too
 		{"ZEBRA", "two", "Deep"},           // code counts, and its # is not a heading
 		{"three", "three", "Three"},        // the page's name
 	} {
