@@ -245,7 +245,7 @@ func TestManySkillsAreCountedNotListed(t *testing.T) {
 		in.Skills = append(in.Skills, SkillLine{"a-skill", strings.Repeat("long ", 1000)})
 	}
 	got := System(in)
-	if n := strings.Count(got, "\n- `a-skill`: "); n != maxSkills || !strings.Contains(got, "and 7 more") {
+	if n := strings.Count(got, "\n- `a-skill`: "); n != maxSkills || !strings.Contains(got, "\n- and 7 more: `ls skills` lists them.\n") {
 		t.Errorf("%d skills are listed", n)
 	}
 	if len(got) > 12<<10+maxSkills*(maxSkillName+maxSkillAbout+16) {
