@@ -32,6 +32,10 @@ func TestAMovedReminderKeepsEverythingElse(t *testing.T) {
 	if string(data) != want {
 		t.Errorf("%s\nwant\n%s", data, want)
 	}
+	if _, err = m.Move(now, "a", Task{}, func(Reminder) (Move, error) { return Move{Gone: true}, nil }); err != nil || storetest.Text(t, m.Dir, "reminders/x.md") != "" {
+		t.Errorf("a reminder that is done is still there: %v", err)
+	}
+	testkit.Must(t, m.Dir.Write("reminders/x.md", []byte(file)))
 	full := errors.New("the disk is full")
 	m.Inherit = func(string, string, []byte) error { return full }
 	if _, err = m.Move(now, "a", Task{}, func(r Reminder) (Move, error) { return Move{At: now}, nil }); !errors.Is(err, full) {

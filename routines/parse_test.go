@@ -60,49 +60,6 @@ func TestBrokenFilesAreAnsweredWithPlaceAndCureAndARealUsersHaveNoProblems(t *te
 	goldentest.Compare(t, "broken.golden", got.String())
 }
 
-func TestARoutineFileSaysEverything(t *testing.T) {
-	const file = `---
-id: 12345678
-cron: "*/30 9-18 * * 1-5"
-background: yes
-model: haiku
-thinking: off
-isolated: true
-description: "Check  e-mail"
-update_main_session: freely
-allow-ping: false
-allowed-tools:
-  - "Bash(ollim-bot tasks *)"
-skills: [email-triage, focus]
-subagent: gmail-reader
-missed: run
-some-key: from a newer version
----
-
-Sweep the inbox.
-
---- not a fence
-`
-	got, problems := ParseRoutine("routines/sweep.md", []byte(file))
-	if len(problems) > 0 {
-		t.Fatal(report(problems))
-	}
-	schedule, err := cron.Parse("*/30 9-18 * * 1-5")
-	testkit.Must(t, err)
-	want := Routine{
-		Task: Task{
-			Kind: KindRoutine, ID: "12345678", Path: "routines/sweep.md", Description: "Check  e-mail",
-			Body: "Sweep the inbox.\n\n--- not a fence", Background: true, Model: "haiku", Isolated: true,
-			Mode: Freely, Allowed: []string{"Bash(ollim-bot tasks *)"},
-			Skills: []string{"email-triage", "focus"}, Subagent: "gmail-reader",
-		},
-		Cron: "*/30 9-18 * * 1-5", Schedule: recur.Of(schedule), RunMissed: true, Late: UsualLate,
-	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Error(diff)
-	}
-}
-
 func TestWhatAFileLeavesOutHasItsDefault(t *testing.T) {
 	routine, found := ParseRoutine("r.md", []byte("---\nid: a\ncron: 0 9 * * *\nskills:\nallowed-tools: []\n---\nGo\n"))
 	reminder, more := ParseReminder("r.md", []byte("---\nid: a\nrun-at: 2026-11-23T09:40:00Z\nmodel: ~\n---\nGo\n"), nil)
@@ -199,10 +156,27 @@ func TestTheTitleIsWhatPeopleCallTheTask(t *testing.T) {
 		{Task{ID: "a", Body: strings.Repeat("x", 100)}, strings.Repeat("x", 59) + "…"},
 		{Task{ID: "a", Description: long}, strings.Repeat("word ", 11) + "word…"},
 		{Task{ID: "a"}, "a"},
+		{Task{Kind: KindWebhook, Body: "Order {{id}} is {{state}}."}, "Order id is state."},
 	} {
 		got := c.task.Title()
 		if got != c.want || utf8.RuneCountInString(got) > titleRunes {
 			t.Errorf("got %q, want %q", got, c.want)
+		}
+	}
+}
+
+func TestAPlaceIsNamedAsTheUserKnowsIt(t *testing.T) {
+	for want, p := range map[string]Problem{
+		`the routine "tea", line 3`:    {File: "routines/tea.md", Line: 3, Column: 7},
+		`the webhook "parcel"`:         {File: "webhooks/parcel.md"},
+		`the skill "day plan", line 2`: {File: "skills/day plan/SKILL.md", Line: 2},
+		"the list of keys, line 4":     {File: "~/.config/ollim-bot/keys.yaml", Line: 4},
+		"the list of MCP servers":      {File: ".mcp.json"},
+		"routines":                     {File: "routines"},
+		"notes.md, line 1":             {File: "/home/ana/notes.md", Line: 1},
+	} {
+		if got := p.Place(); got != want {
+			t.Errorf("%+v is in %q, want %q", p, got, want)
 		}
 	}
 }

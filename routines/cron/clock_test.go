@@ -65,4 +65,16 @@ func TestAMomentIsWrittenByItsDistance(t *testing.T) {
 	if got := (Layouts{Today: "15:04", Else: "2 Jan"}).Format(now.AddDate(0, 0, 1), now); got != "21 Nov" {
 		t.Errorf("tomorrow is %q", got)
 	}
+	zone := time.FixedZone("", 8*3600)
+	for at, want := range map[time.Time][3]string{
+		now:                         {"8:00 PM", "8:00 PM", "12:00"},
+		now.Add(4 * time.Hour):      {"12:00 AM", "12:00 AM on Sat 2026-11-21", "16:00"},
+		now.AddDate(0, 0, 1):        {"8:00 PM", "8:00 PM on Sat 2026-11-21", "Sat 21 Nov 12:00"},
+		now.AddDate(0, 2, 0):        {"8:00 PM", "8:00 PM on Wed 2027-01-20", "20 Jan 2027 12:00"},
+		now.Add(6*24*time.Hour - 1): {"7:59 PM", "7:59 PM on Thu 2026-11-26", "Thu 26 Nov 11:59"},
+	} {
+		if got := [3]string{Clock(at.In(zone)), ClockOn(at, now.In(zone)), DayClock(at, now)}; got != want {
+			t.Errorf("%v is %q, want %q", at, got, want)
+		}
+	}
 }

@@ -47,6 +47,18 @@ func TestTheDaysOfEventsAreTaken(t *testing.T) {
 		"one day":          {"DTSTART;VALUE=DATE:20261224", "2026-01", "2027", "2026-12-24"},
 		"several":          {"DTSTART;VALUE=DATE:20261224\nDTEND;VALUE=DATE:20261227", "2026-01", "2027", "2026-12-24 2026-12-25 2026-12-26"},
 		"a duration":       {"DTSTART;VALUE=DATE:20261224\nDURATION:P2D", "2026-01", "2027", "2026-12-24 2026-12-25"},
+		"a week":           {"DTSTART;VALUE=DATE:20261224\nDURATION:+p1w", "2026-01", "2027", "2026-12-24 2026-12-25 2026-12-26 2026-12-27 2026-12-28 2026-12-29 2026-12-30"},
+		"hours":            {"DTSTART;VALUE=DATE:20261224\nDURATION:PT48H", "2026-01", "2027", "2026-12-24"},
+		"no number":        {"DTSTART;VALUE=DATE:20261224\nDURATION:2D", "2026-01", "2027", "2026-12-24"},
+		"an end before it": {"DTSTART;VALUE=DATE:20261224\nDTEND;VALUE=DATE:20261220", "2026-01", "2027", "2026-12-24"},
+		"a year and more":  {"DTSTART;VALUE=DATE:20261224\nDURATION:P367D", "2026-01", "2028", "2026-12-24"},
+		"a year":           {"DTSTART;VALUE=DATE:20261224\nDURATION:P366D", "2027-12-23", "2028", "2027-12-23 2027-12-24"},
+		"ten years":        {"DTSTART;VALUE=DATE:20261224\nDTEND;VALUE=DATE:20361224", "2027-12-23", "2028", "2027-12-23 2027-12-24"},
+		"a year ago":       {"DTSTART;VALUE=DATE:20251127\nDURATION:P4D", "2020", "2028", "2025-11-29 2025-11-30"},
+		"in five years":    {"DTSTART;VALUE=DATE:20311202\nDURATION:P4D", "2020", "2040", "2031-12-02 2031-12-03"},
+		"since 1970":       {"DTSTART;VALUE=DATE:19700101\nRRULE:FREQ=YEARLY", "2026-11", "2027-12", "2027-01-01"},
+		"since before":     {"DTSTART;VALUE=DATE:19691231\nRRULE:FREQ=YEARLY", "2026-11", "2027-12", ""},
+		"periods":          {"DTSTART;VALUE=DATE:20261224\nRDATE;VALUE=period:20261226/P1D", "2026-01", "2027", "2026-12-24"},
 		"a time":           {"DTSTART;TZID=Europe/Berlin:20261224T090000", "2026-01", "2027", ""},
 		"cancelled":        {"DTSTART;VALUE=DATE:20261224\nSTATUS:CANCELLED", "2026-01", "2027", ""},
 		"every year":       {"DTSTART;VALUE=DATE:19900501\nRRULE:FREQ=YEARLY", "2026-11-29", "2028-12", "2027-05-01 2028-05-01"},
@@ -96,10 +108,25 @@ func TestACalendarThatCannotBeReadSaysWhy(t *testing.T) {
 			t.Errorf("%v, want %s", err, want)
 		}
 	}
-	for _, rule := range []string{"FREQ=SECONDLY", "FREQ=YEARLY;BYWEEKNO=1", "FREQ=DAILY;INTERVAL=0", "FREQ=DAILY;COUNT=x", "", "FREQ=MONTHLY;BYDAY=9MO", "FREQ=YEARLY;BYDAY=1MO"} {
+	for rule, want := range map[string]string{
+		"FREQ=SECONDLY": "FREQ=SECONDLY", "FREQ=YEARLY;BYWEEKNO=1": "BYWEEKNO=1", "FREQ=DAILY;INTERVAL=0": "INTERVAL=0", "freq=daily;interval=10001": "INTERVAL=10001",
+		"FREQ=DAILY;COUNT=x": "COUNT=x", "FREQ=DAILY;COUNT=0": "COUNT=0", "FREQ=DAILY;COUNT=1000001": "COUNT=1000001", "FREQ=DAILY;UNTIL=2026": "UNTIL=2026", "": "",
+		"COUNT=3": "COUNT=3", "FREQ=MONTHLY;BYDAY=9MO": "BYDAY=9MO", "FREQ=MONTHLY;BYDAY=6MO": "BYDAY=6MO", "FREQ=MONTHLY;BYDAY=-6MO": "BYDAY=-6MO", "FREQ=MONTHLY;BYDAY=0MO": "BYDAY=0MO",
+		"FREQ=MONTHLY;BYDAY=M": "BYDAY=M", "FREQ=MONTHLY;BYDAY=MX": "BYDAY=MX", "FREQ=MONTHLY;BYMONTHDAY=32": "BYMONTHDAY=32", "FREQ=MONTHLY;BYMONTHDAY=-32": "BYMONTHDAY=-32",
+		"FREQ=MONTHLY;BYMONTHDAY=0": "BYMONTHDAY=0", "FREQ=YEARLY;BYMONTH=13": "BYMONTH=13", "FREQ=YEARLY;BYMONTH=-1": "BYMONTH=-1", "FREQ=YEARLY;BYDAY=1MO": "FREQ=YEARLY;BYDAY=1MO",
+		"FREQ=WEEKLY;INTERVAL=2;WKST=SU": "WKST=SU",
+	} {
 		days, odd, err := parse(file("DTSTART;VALUE=DATE:20261201\nRRULE:"+rule), now)
-		if err != nil || len(odd) != 1 || len(days) != 1 {
-			t.Errorf("%q: %v %v %v", rule, days, odd, err)
+		if want = strings.ToUpper(want); err != nil || len(odd) != 1 || strings.ToUpper(odd[0]) != want || len(days) != 1 {
+			t.Errorf("%q: %v %q %v, want %q", rule, days, odd, err, want)
+		}
+	}
+	for _, rule := range []string{
+		"FREQ=DAILY;INTERVAL=10000", "FREQ=DAILY;COUNT=1", "FREQ=DAILY;COUNT=1000000;UNTIL=20261201", "FREQ=MONTHLY;BYDAY=5MO,-5MO;COUNT=1", "FREQ=MONTHLY;BYMONTHDAY=31,-31;COUNT=1",
+		"FREQ=YEARLY;BYMONTH=1,12;COUNT=1", "FREQ=DAILY;INTERVAL=2;WKST=SU;COUNT=1", "FREQ=WEEKLY;WKST=SU;COUNT=1", "FREQ=YEARLY;BYMONTH=12;BYDAY=1TU;COUNT=1;", " FREQ=DAILY ; COUNT=1",
+	} {
+		if days, odd, err := parse(file("DTSTART;VALUE=DATE:20261201\nRRULE:"+rule), now); err != nil || len(odd) != 0 || len(days) != 1 {
+			t.Errorf("%q: %v %q %v", rule, days, odd, err)
 		}
 	}
 }
@@ -153,7 +180,20 @@ func TestAShelfReadsACalendarAgainWhenItHasChanged(t *testing.T) {
 		t.Error(what, off, c.Trouble())
 	}
 	write(strings.Repeat("x", mostBytes+1))
-	if s.Look(); !strings.HasPrefix(c.Trouble(), "off.ics has 4") {
+	if s.Look(); c.Trouble() != "off.ics "+fmt.Sprintf(textLarge, "4.0 MB", "4.0 MB") || s.Calendar("off.ics").Name() != "off.ics" {
+		t.Errorf("%q", c.Trouble())
+	}
+	write(strings.Repeat("x", mostBytes))
+	if s.Look(); c.Trouble() != "off.ics "+textNoCalendar {
+		t.Errorf("%q", c.Trouble())
+	}
+	write(file("DTSTART;VALUE=DATE:20261201\nRRULE:FREQ=X", "DTSTART;VALUE=DATE:20261201\nRRULE:FREQ=Y"))
+	if s.Look(); c.Odd() != fmt.Sprintf(textOdd, "off.ics", "2 rules", "FREQ=X") {
+		t.Errorf("%q", c.Odd())
+	}
+	testkit.Must(t, os.Remove(d.Path("off.ics")))
+	testkit.Must(t, os.Mkdir(d.Path("off.ics"), 0o700))
+	if s.Look(); c.Trouble() != "off.ics "+textNoCalendar {
 		t.Errorf("%q", c.Trouble())
 	}
 	if _, off := c.Off(soon); off {
@@ -218,6 +258,27 @@ func TestADamagedFileOfCopiesIsNoCopy(t *testing.T) {
 	}
 	if err := s.Keep(time.Now(), map[string]map[string]string{"Team": {"2026-12-25": "Off"}}, nil); err != nil || len(s.copies()) != 1 {
 		t.Error(err, s.copies())
+	}
+}
+
+func TestGoogleIsAskedOnceADayAndAfterAFailureEveryTenMinutes(t *testing.T) {
+	for what, c := range map[string]struct {
+		failed error
+		after  time.Duration
+	}{"after it has answered": {nil, 24 * time.Hour}, "after it has failed": {errors.New("no network"), 10 * time.Minute}} {
+		s, now := NewShelf(storetest.Prepared(t)), time.Now()
+		s.Of(recur.OfGoogle("Team"))
+		days, failed := map[string]map[string]string{"Team": {}}, map[string]error{}
+		if c.failed != nil {
+			days, failed = nil, map[string]error{"Team": c.failed}
+		}
+		testkit.Must(t, s.Keep(now, days, failed))
+		if early := s.Due(now.Add(c.after - time.Second)); len(early) > 0 {
+			t.Errorf("%s, it is asked before %v have passed", what, c.after)
+		}
+		if due := s.Due(now.Add(c.after)); len(due) != 1 {
+			t.Errorf("%s, it is not asked after %v", what, c.after)
+		}
 	}
 }
 

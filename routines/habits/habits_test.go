@@ -99,6 +99,11 @@ func everyDay(task string, minute, after, days int) (asks []Ask) {
 var end = begin.AddDate(0, 0, 56)
 
 func TestARoutineThatIsMovedInSixOfEightWeeksIsNoticed(t *testing.T) {
+	for n, want := range map[int]string{6: "six", 7: "seven", 8: "eight"} {
+		if got := (Move{From: 485, To: 1439, Weeks: n, Of: n}).Question("Tea"); got != "You answered Tea at about 23:59 in "+want+" of "+want+" weeks. It comes at 8:05. Change it?" {
+			t.Error(got)
+		}
+	}
 	asks := everyDay("med", 480, 90, 56)
 	for n := range 14 { // two weeks of prompt answers
 		asks[n].Acted = asks[n].At.Add(time.Minute)
@@ -138,17 +143,13 @@ func TestWhatIsNoHabitIsNotSuggested(t *testing.T) {
 	}
 	for what, asks := range map[string][]Ask{
 		"answers everything at once": everyDay("med", 480, 2, 56), "answers nothing": everyDay("med", 480, -1, 56),
-		"answers the next day": everyDay("med", 480, 1500, 56), "answers in the evening": everyDay("med", 480, 700, 56),
-		"answers at any time": anyTime, "answers at two times": twoTimes, "an earlier time": everyDay("med", 420, 90, 56), "a later time": everyDay("med", 570, 30, 56),
-		"another routine": everyDay("tea", 480, 90, 56), "five weeks": everyDay("med", 480, 90, 56)[21:], "nothing": nil,
-		"nineteen minutes": everyDay("med", 480, 19, 56), "the night after": everyDay("med", 1380, 90, 56),
+		"answers the next day": everyDay("med", 480, 1500, 56),
+		"answers at any time":  anyTime, "answers at two times": twoTimes, "an earlier time": everyDay("med", 420, 90, 56),
+		"another routine": everyDay("tea", 480, 90, 56), "the night after": everyDay("med", 1380, 90, 56), "five weeks": everyDay("med", 480, 90, 56)[21:], "nothing": nil,
 	} {
 		if m, ok := FindMove(asks, "med", 480, end, time.UTC); ok {
 			t.Errorf("%s: %+v", what, m)
 		}
-	}
-	if m, ok := FindMove(everyDay("med", 1380, 90, 56), "med", 1380, end, time.UTC); ok {
-		t.Errorf("past midnight: %+v", m)
 	}
 	if m, ok := FindMove(everyDay("med", 480, 90, 56)[14:], "med", 480, end, time.UTC); !ok || m.Weeks != 6 || m.Of != 6 {
 		t.Errorf("six weeks of six: %v %+v", ok, m)
@@ -161,6 +162,79 @@ func TestAChangeIsTheEndOfItsSuggestion(t *testing.T) {
 	m, _ := FindMove(asks, "med", 480, end, time.UTC)
 	if again, ok := FindMove(asks, "med", m.To, end, time.UTC); ok {
 		t.Errorf("then %+v", again)
+	}
+}
+
+func TestAMoveIsFoundWithinItsBoundsAndNotBeyond(t *testing.T) {
+	for c, to := range map[[3]int]int{ // minutes: the file's time, how late the ping is and when it is answered; what is suggested, 0 for nothing
+		{480, -1, 90}: 0, {480, 0, 90}: 570, {480, 10, 90}: 580, {480, 11, 90}: 0, {480, 0, 19}: 0, {480, 0, 20}: 500, {480, 0, 360}: 840,
+		{480, 0, 361}: 0, {480, 0, 92}: 570, {480, 0, 93}: 575, {1320, 0, 117}: 1435, {1320, 0, 118}: 0, {1320, 0, 120}: 0,
+	} {
+		if m, ok := FindMove(everyDay("med", c[0]+c[1], c[2], 56), "med", c[0], end, time.UTC); ok != (to > 0) || ok && m.To != to {
+			t.Errorf("%v: %v %+v, want %d", c, ok, m, to)
+		}
+	}
+	for name, c := range map[string]struct {
+		weeks [][]int // when the user answers the pings of a week, the last one first; the other weeks have the last one's
+		found bool
+	}{
+		"half of a week's pings": {[][]int{{90, 90, 90, 0, 0, 0}}, true}, "fewer than half": {[][]int{{90, 90, 90, 0, 0, 0, 0}}, false},
+		"one ping a week": {[][]int{{90}}, true}, "two weeks without a ping": {[][]int{{}, {}, {90}}, true}, "three": {[][]int{{}, {}, {}, {90}}, false},
+		"one of six weeks 20 minutes later": {[][]int{{0}, {0}, {110}, {90, 90}}, true}, "21 minutes later": {[][]int{{0}, {0}, {111}, {90, 90}}, false},
+		"20 minutes earlier": {[][]int{{0}, {0}, {70}, {90, 90}}, true}, "21 minutes earlier": {[][]int{{0}, {0}, {69}, {90, 90}}, false},
+		"one of three pings half an hour later": {[][]int{{90, 90, 120, 120}}, true}, "a third further away": {[][]int{{90, 90, 121}}, true},
+		"more than a third": {[][]int{{90, 90, 90, 121, 121}}, false},
+	} {
+		var asks []Ask
+		for n := range 8 {
+			for i, after := range c.weeks[min(n, len(c.weeks)-1)] {
+				at := end.AddDate(0, 0, -7*n-1-i).Add(8 * time.Hour)
+				asks = append(asks, Ask{Task: "med", At: at, Acted: at.Add(time.Duration(after) * time.Minute)})
+			}
+		}
+		if m, ok := FindMove(asks, "med", 480, end, time.UTC); ok != c.found {
+			t.Errorf("%s: %v %+v", name, ok, m)
+		}
+	}
+}
+
+// Callers join pings and snoozes, whatever the zone of their times.
+func TestAMovedRoutineIsFoundByTheUsersClock(t *testing.T) {
+	denver := time.FixedZone("Denver", -7*3600)
+	now := time.Date(2026, 3, 2, 0, 0, 0, 0, denver)
+	for _, written := range []*time.Location{denver, time.UTC, time.FixedZone("Tokyo", 9*3600)} {
+		var asks []Ask
+		for day := 1; day <= 56; day++ {
+			at := now.AddDate(0, 0, -day).Add(8 * time.Hour)
+			asks = append(asks, Ask{Task: "med", At: at.In(written), Acted: at.Add(90 * time.Minute).In(written)})
+		}
+		if m, ok := FindMove(asks, "med", 8*60, now, denver); !ok || m.To != 9*60+30 {
+			t.Errorf("pings written in %v: found %v, %+v; want a move from 8:00 to 9:30", written, ok, m)
+		}
+	}
+}
+
+func TestAnHourDiffersOnlyWithEnoughPingsAndByEnough(t *testing.T) {
+	const best, ignored = "best hours 9–10", "usually ignored 9–10"
+	for c, want := range map[[2]Rate]string{
+		{{30, 15}, {8, 8}}: best, {{29, 15}, {8, 8}}: "", {{30, 15}, {7, 7}}: "", {{30, 15}, {8, 7}}: "",
+		{{30, 15}, {8, 0}}: ignored, {{30, 15}, {8, 1}}: "", {{1000, 100}, {200, 100}}: best, {{1000, 100}, {200, 99}}: "",
+		{{1000, 900}, {200, 50}}: ignored, {{1000, 900}, {200, 51}}: "",
+	} {
+		f := Facts{All: c[0]}
+		f.Hours[9] = c[1]
+		if got := f.Words(); got != want {
+			t.Errorf("%+v of %+v: %q, want %q", c[1], c[0], got, want)
+		}
+	}
+	var asks []Ask
+	for _, age := range []time.Duration{0, Memory, Memory + 1} {
+		for _, after := range []time.Duration{time.Hour, time.Hour + 1} {
+			asks = append(asks, Ask{Task: fmt.Sprint(age, after), At: end.Add(-age), Acted: end.Add(after - age)})
+		}
+	}
+	if f := Learn(asks, end, time.UTC); f.All != (Rate{4, 1}) {
+		t.Errorf("of an hour's answers: %+v", f.All)
 	}
 }
 
@@ -204,9 +278,6 @@ func TestWhoAnswersEverythingOrNothingHasNoBestHours(t *testing.T) {
 			t.Errorf("answered after %d min: %q", after, got)
 		}
 	}
-	if got := Learn(slices.Concat(everyDay("a", 540, 1, 7), everyDay("a", 420, -1, 7)), end, time.UTC).Words(); got != "" {
-		t.Errorf("a week says %q", got)
-	}
 }
 
 // The agent reads these words before each ping, so they stay below 40 tokens, about 120
@@ -218,6 +289,11 @@ func TestTheWordsAreShort(t *testing.T) {
 	}
 	for d := range 3 {
 		f.Weekdays[d] = Rate{99, 0}
+	}
+	late := Facts{All: Rate{2000, 1000}}
+	late.Hours[0], late.Hours[22], late.Hours[23] = Rate{99, 99}, Rate{99, 99}, Rate{99, 99}
+	if got := late.Words(); got != "best hours 0–1, 22–24" {
+		t.Error(got)
 	}
 	if got := f.Words(); got != "best hours 0–1, 3–4; usually ignored 1–2, 4–5, on Sunday, on Monday, on Tuesday" || len(got) > 120 {
 		t.Errorf("%d bytes: %s", len(got), got)
@@ -334,15 +410,6 @@ func TestWhatIsTwiceCountsOnceInAnyOrder(t *testing.T) {
 func found(asks []Ask) string {
 	m, ok := FindMove(asks, "a", 480, end, time.UTC)
 	return fmt.Sprint(m, ok)
-}
-
-func TestTenYearsAreAsTheLastWeeks(t *testing.T) {
-	asks := tenYears()
-	now := begin.AddDate(10, 0, 0)
-	old, recent := Learn(asks, now, time.UTC), Learn(asks[len(asks)-8*90:], now, time.UTC)
-	if fmt.Sprint(old) != fmt.Sprint(recent) || old.All.Sent != 8*84 {
-		t.Errorf("%+v, of the last weeks %+v", old.All, recent.All)
-	}
 }
 
 func tenYears() (asks []Ask) {

@@ -59,5 +59,5 @@ func (m Move) Question(title string) string {
 func Clock(minute int) string { return fmt.Sprintf("%d:%02d", minute/60, minute%60) }
 
 func number(n int) string {
-	return [...]string{"none", "one", "two", "three", "four", "five", "six", "seven", "eight"}[n]
+	return [...]string{leastWeeks: "six", "seven", "eight"}[n]
 }

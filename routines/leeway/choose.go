@@ -121,10 +121,7 @@ func within(at time.Time, f Fire) time.Time {
 		at = f.Now
 	}
 	if at.After(f.End) {
-		at = f.End
-	}
-	if at.Before(f.Start) {
-		at = f.Start
+		return f.End
 	}
 	return at
 }

@@ -483,24 +483,58 @@ func TestAContradictionNamesItsKey(t *testing.T) {
 	mondays := parse(t, "mondays at 9").Cron
 	leap := parse(t, "on the 29th of february at 9").Cron
 	from, day := recur.Date{Year: 2026, Month: 12, Day: 1}, recur.Date{Year: 2026, Month: 12, Day: 2}
+	year := recur.Gap{From: recur.Date{Month: 1, Day: 1}, To: recur.Date{Month: 12, Day: 31}}
 	for _, c := range []struct {
-		r   recur.Recurrence
-		key string
+		r    recur.Recurrence
+		says string
 	}{
-		{recur.Recurrence{Cron: daily, From: day, Until: from}, "until"},
-		{recur.Recurrence{Cron: daily, Times: 3}, "times"},
-		{recur.Recurrence{Cron: daily, From: from, Times: recur.MaxTimes + 1}, "times"},
-		{recur.Recurrence{Cron: daily, Every: recur.Interval{N: recur.MaxEvery + 1}}, "every"},
-		{recur.Recurrence{Cron: mondays, Days: []recur.MonthDay{{Nth: recur.Last, What: 5}}}, "days"},
-		{recur.Recurrence{Cron: leap, From: day, Every: recur.Interval{N: 4, Unit: recur.Year}}, "every"},
-		{recur.Recurrence{Cron: mondays, From: day, Until: day}, "until"},
-		{recur.Recurrence{Cron: daily, Skip: []recur.Gap{{From: recur.Date{Month: 1, Day: 1}, To: recur.Date{Month: 12, Day: 31}}}}, "skip"},
-		{recur.Recurrence{Cron: daily, Skip: []recur.Gap{{From: day, To: from}}}, "skip"},
+		{recur.Recurrence{Cron: daily, From: day, Until: from}, "until: 1 December 2026 is before 2 December 2026, when it begins; choose a later day"},
+		{recur.Recurrence{Cron: daily, Times: 3}, `times: the times are counted from a day; add from: "2026-12-01"`},
+		{recur.Recurrence{Cron: daily, From: from, Times: recur.MaxTimes + 1}, "times: a routine fires 1 to 1000 times; leave the number out if there is no end"},
+		{recur.Recurrence{Cron: daily, Every: recur.Interval{N: recur.MaxEvery + 1}}, "every: an interval is 1 to 366 days, weeks, months or years; say every 2 weeks"},
+		{recur.Recurrence{Cron: mondays, Days: []recur.MonthDay{{Nth: recur.Last, What: 5}}}, "days: the last Friday never falls on a day of cron (every Monday); change one of them"},
+		{recur.Recurrence{Cron: leap, From: day, Every: recur.Interval{N: 4, Unit: recur.Year}}, "every: with every 4 years none of the days of cron (on the 29th of February) is left; change one of them"},
+		{recur.Recurrence{Cron: mondays, From: day, Until: day}, "until: between 2 December 2026 and 2 December 2026 nothing is left to fire; choose a later end, or fewer exceptions"},
+		{recur.Recurrence{Cron: daily, Skip: []recur.Gap{year}}, "skip: the exceptions leave no day; leave some out"},
+		{recur.Recurrence{Cron: daily, Skip: []recur.Gap{{From: day, To: from}}}, "skip: 1 December 2026 is before 2 December 2026; write the earlier day first"},
 	} {
 		_, err := recur.Checked(c.r)
 		bad, ok := err.(*recur.Error) //nolint:errorlint // Checked returns it as it is
-		if !ok || bad.Key != c.key {
-			t.Errorf("%s: %v", c.r.String(), err)
+		if !ok || bad.Key+": "+bad.Error() != c.says {
+			t.Errorf("%s: %v, want %s", c.r.String(), err, c.says)
+		}
+	}
+	for name, r := range map[string]recur.Recurrence{
+		"the most times": {Cron: daily, From: from, Times: recur.MaxTimes}, "the longest interval": {Cron: daily, From: from, Every: recur.Interval{N: recur.MaxEvery}},
+		"a day that is the last, too": {Cron: daily, From: from, Until: from}, "an interval of one": {Cron: daily, Every: recur.Interval{N: 1}},
+		"all days but one": {Cron: daily, Skip: []recur.Gap{{From: recur.Date{Month: 1, Day: 2}, To: recur.Date{Month: 12, Day: 31}}}},
+	} {
+		if checked, err := recur.Checked(r); err != nil || checked.Next(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)).IsZero() || checked.Every.N == 1 {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestARecurrenceAtAnotherTimeKeepsItsDays(t *testing.T) {
+	r := parse(t, "every 2 weeks on monday at 9 in tokyo time")
+	moved, err := r.AtTime(7, 30)
+	if err != nil || moved.Words() != "at 7:30, every 2 weeks on Monday, from 23 November 2026, in Asia/Tokyo time" || moved.Equal(r) || !moved.Equal(moved) {
+		t.Errorf("%s, %v", moved.Words(), err)
+	}
+	if plain := parse(t, "daily at 9"); plain.Ours() != "" || r.Ours() != "the original program ignores zone and fires at these times of the bot's own zone" {
+		t.Errorf("%q and %q", plain.Ours(), r.Ours())
+	}
+	var names []string
+	for _, k := range r.Keys() {
+		names = append(names, k.Name)
+	}
+	if !slices.Equal(names, recur.Names()) {
+		t.Errorf("the keys %q are named %q", names, recur.Names())
+	}
+	for day, want := range map[string]bool{"2026-11-23": true, "2026-11-29": true, "2026-11-30": false, "2026-12-06": false, "2026-12-07": true, "2026-11-22": false, "2026-11-09": true} {
+		at, _ := time.Parse(time.DateOnly, day)
+		if d := recur.DateOf(at); r.Every.Allows(r.From, d) != want || !d.Time().Equal(at) {
+			t.Errorf("%s is in a week that counts: %v, want %v", day, !want, want)
 		}
 	}
 }
@@ -517,6 +551,9 @@ func TestARecurrenceEnds(t *testing.T) {
 	}
 	if r = parse(t, "daily at 9"); r.Ended(after.AddDate(1000, 0, 0)) {
 		t.Error("without an end it has ended")
+	}
+	if d, ok := r.End(); ok || !d.IsZero() {
+		t.Errorf("without an end its last day is %s", d)
 	}
 }
 
@@ -539,7 +576,11 @@ func TestASkippedCandidateSaysWhy(t *testing.T) {
 	}
 	r = parse(t, "0 17 * * 5, on the last friday")
 	november := time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC)
-	if s := r.Skipped(november, november.AddDate(0, 0, 29), 9); len(s) != 3 || s[0].Why != "it is not the last Friday of the month" {
+	if s := r.Skipped(november, november.AddDate(0, 0, 29), 9); fmt.Sprint(s) != fmt.Sprint([]recur.Skipped{
+		{At: november.AddDate(0, 0, 5).Add(17 * time.Hour), Why: "it is not the last Friday of the month"},
+		{At: november.AddDate(0, 0, 12).Add(17 * time.Hour), Why: "it is not the last Friday of the month"},
+		{At: november.AddDate(0, 0, 19).Add(17 * time.Hour), Why: "it is not the last Friday of the month"},
+	}) {
 		t.Error(s)
 	}
 }

@@ -31,6 +31,7 @@ type teller struct {
 	log   *slog.Logger
 	zone  *time.Location
 	began time.Time // when the loop began: earlier due times were missed because the bot was off
+	gone  bool      // the data directory was missing until now
 	rows  []account.Row
 }
 
@@ -56,12 +57,12 @@ func (l *loop) tellDue(d Due, fate account.Fate, why string) *account.Row {
 }
 
 // missed notes a due time at which nothing was running.
-func (t *teller) missed(task routines.Task, due time.Time, adrift bool) {
+func (t *teller) missed(task routines.Task, due time.Time) {
 	why := account.Asleep
 	switch {
 	case due.Before(t.began):
 		why = account.Off
-	case adrift:
+	case t.gone:
 		why = account.Adrift
 	}
 	t.tell(task, due, account.Missed, why)
@@ -108,7 +109,7 @@ func (l *loop) dueTimes(r *routines.Routine, after, to time.Time, each func(time
 
 // accountMissed notes the due times from first up to, but not including, last.
 func (l *loop) accountMissed(r *routines.Routine, first, last time.Time) {
-	l.dueTimes(r, first.Add(-time.Second), last.Add(-time.Second), func(at time.Time) { l.teller.missed(r.Task, at, l.adrift) })
+	l.dueTimes(r, first.Add(-time.Second), last.Add(-time.Second), func(at time.Time) { l.teller.missed(r.Task, at) })
 }
 
 // accountHeld notes a routine's due times that a hold has prevented up to a moment, and
@@ -126,7 +127,7 @@ func (l *loop) accountHeld(r *routines.Routine, h Hold, to time.Time) {
 		}
 		last = moment
 		if moment.Before(h.Since) {
-			l.teller.missed(r.Task, at, l.adrift)
+			l.teller.missed(r.Task, at)
 			return
 		}
 		l.teller.held(r.Task, at, h)
@@ -175,7 +176,7 @@ func (l *loop) accountEnd(e ended) {
 		return
 	}
 	why := e.why
-	if why == "" && e.outcome == outcomeDone && d.Task().Says {
+	if e.outcome == outcomeDone && d.Task().Says {
 		why = account.NoModel
 	}
 	row := l.tellDue(d, fates[e.outcome], why)

@@ -173,7 +173,7 @@ func (l *loop) dueRoutine(it item, now time.Time) (d Due, m missedFire, ok bool)
 	case !fresh:
 		m = missedFire{routine: r, at: at, catchUp: r.RunMissed && now.Sub(at) <= r.Late}
 		e.pass(at, outcomeMissed)
-		l.teller.missed(r.Task, own, l.adrift)
+		l.teller.missed(r.Task, own)
 	case n > 1 && now.Sub(old) > onTime:
 		m = missedFire{routine: r, at: old}
 	}

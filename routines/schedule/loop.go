@@ -178,6 +178,7 @@ func (l *loop) sleep(now time.Time) time.Duration {
 // step processes everything that is due at now. The record is saved before the fires
 // start: a crash in between can lose a run but never repeat one.
 func (l *loop) step(ctx context.Context, now time.Time) {
+	l.teller.gone = l.adrift
 	l.judgeClock(now)
 	in := l.orders.drain()
 	l.takeOrders(in, now)

@@ -265,7 +265,7 @@ func (r *record) outcomesSince(now, since time.Time) *outcomes {
 		k.ahead[id] = *e
 	}
 	for id, e := range r.Routines {
-		if e.Why == outcomeMissed && now.Sub(e.Passed) < missedFor {
+		if e.Why == outcomeMissed {
 			k.missed[id] = e.Passed
 		}
 		if k.all || e.LastFire.After(since) || e.Passed.After(since) || e.Seen.After(since) {

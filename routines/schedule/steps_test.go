@@ -93,6 +93,9 @@ func (n *night) step(text string) error {
 		}
 	case "write":
 		n.put(name, more)
+	case "own": // as a bot does, so that the directory may be missing
+		_, err := n.dir.Lock() // until the end of the test
+		return err
 	case "mkdir":
 		return os.Mkdir(n.dir.Path(name), 0o700)
 	case "rename":
@@ -135,16 +138,21 @@ func (n *night) step(text string) error {
 		if !n.loop.orders.runs(routineKey(rest)) {
 			return errors.New("it does not run")
 		}
-	case "pause":
-		return n.hold(rest, Hold{Paused: true})
+	case "pause": // a because of a reason, if its own run does
+		return n.hold(name, Hold{Paused: true, Reason: strings.TrimPrefix(more, "because ")})
 	case "resume":
 		return n.hold(rest, Hold{})
 	case "snooze":
-		return n.hold(name, Hold{Until: n.at(more)})
+		until, why, _ := strings.Cut(more, " because ")
+		return n.hold(name, Hold{Until: n.at(until), Reason: why})
 	case "restore":
 		if _, err := routines.RestoreTask(n.dir, time.Now(), rest); err != nil {
 			return err
 		}
+	case "refuse":
+		t, _ := n.loop.Set().Find(rest)
+		_, err := n.loop.Refuse(t)
+		return err
 	case "judge":
 		n.waits = rest
 		if n.loop != nil {
@@ -154,10 +162,11 @@ func (n *night) step(text string) error {
 		n.with(func() { n.work[""] = n.doing(rest) })
 	case "works":
 		n.with(func() { n.work[name] = n.doing(more) })
-	case "ended": // a for 00:10 at 00:11: the only run that is known to have ended
+	case "ended": // a for 00:10 at 00:11, in addition to what is known to have ended
 		due, begun, _ := strings.Cut(strings.TrimPrefix(more, "for "), " at ")
+		others := n.ended
 		n.ended = func(id string, runAt, since time.Time) bool {
-			return id == name && runAt.Equal(n.at(due)) && !n.at(begun).Before(since)
+			return id == name && runAt.Equal(n.at(due)) && !n.at(begun).Before(since) || others != nil && others(id, runAt, since)
 		}
 	case "usual":
 		n.with(func() { n.facts.Habit = usual(span(n.t, rest)) })
@@ -165,7 +174,10 @@ func (n *night) step(text string) error {
 		from, to, _ := strings.Cut(rest, " until ")
 		n.with(func() { n.facts.Busy = []leeway.Busy{{From: n.at(from), To: n.at(to), Why: "conversation"}} })
 	case "broke": // until 06:00
-		n.purse = &purse{until: n.at(more)}
+		if n.purse == nil {
+			n.purse = &purse{}
+		}
+		n.purse.fill(n.at(more))
 	case "paid":
 		n.purse.fill(time.Time{})
 	case "free":
@@ -217,7 +229,7 @@ func (n *night) only() string {
 // sees returns what a verb looks at.
 func (n *night) sees(verb, name string) (string, error) {
 	n.mu.Lock()
-	lists := map[string][]string{"notes": n.notes, "commits": n.commits, "reports": n.reports, "asked": n.asked, "tickets": n.tickets}
+	lists := map[string][]string{"notes": n.notes, "commits": n.commits, "reports": n.reports, "asked": n.asked, "tickets": n.tickets, "names": n.names}
 	n.mu.Unlock()
 	if list, ok := lists[verb]; ok {
 		return strings.Join(list, ", "), nil
@@ -245,7 +257,8 @@ func (n *night) sees(verb, name string) (string, error) {
 	case "task": // "at 9:00, every day; 02 00:00 to 02 02:00; ended on 2 January 2000"
 		for _, v := range n.loop.View(now).Tasks {
 			if v.ID == name {
-				return strings.TrimSuffix(fmt.Sprintf("%s; %s to %s; %s", v.When, moments(v.Next), moments(v.Until), v.Ended), "; "), nil
+				all := []string{v.When, moments(v.Next) + " to " + moments(v.Until), v.Ended, v.Held, v.Stopped, v.Waits}
+				return strings.Join(slices.DeleteFunc(all, func(one string) bool { return one == "" }), "; "), nil
 			}
 		}
 		return "", nil
@@ -338,6 +351,9 @@ func (n *night) doing(what string) func(ctx context.Context, d Due) error {
 			n.remove("reminders/a.md")
 		case "breaks it":
 			n.put("reminders/a.md", "---\nrun-at: soon\n---\n")
+		case "fails slowly":
+			time.Sleep(time.Minute)
+			return errors.New("no route")
 		case "is edited":
 			return n.step("agent 09:00 to 12:00")
 		case "moves it":

@@ -54,6 +54,8 @@ func (p *parser) expression(s *repeat) (string, error) {
 // timeFields are the fields of minute and hour.
 func (p *parser) timeFields(s *repeat) (minute, hour string, err error) {
 	switch {
+	case s.within && s.count == (recur.Interval{}) && !s.days && s.week == 0 && s.dates == 0 && len(s.monthDays) == 0:
+		return "", "", refuse(textWhichDay)
 	case s.every == 0 && len(s.ranges) > 0:
 		return "", "", refuse(textHowOften)
 	case s.every > 0 && len(s.times) > 0:

@@ -61,6 +61,7 @@ func splitCron(text string) (expr, rest string) {
 type bounds struct {
 	given     bool // the expression is given, and only restrictions may follow
 	count     recur.Interval
+	within    bool // a week, month or year was named, in which a day has to be
 	monthDays []recur.MonthDay
 	from      recur.Date
 	until     recur.Date // its year may be missing

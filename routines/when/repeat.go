@@ -75,6 +75,7 @@ func (p *parser) rhythm(s *repeat) (bool, error) {
 	case p.take("daily"):
 		s.days = true
 	case p.take("weekly"), p.take("monthly"), p.take("yearly"), p.take("annually"):
+		s.within = true
 	case p.take("twice"), p.take("thrice"):
 		return false, refuse(textManyTimes)
 	case p.skip("biweekly", "fortnightly"):
@@ -102,8 +103,8 @@ func (p *parser) clause(s *repeat) (bool, error) {
 	case p.skip(",", "and", "on", "the", "once", "o'clock", "regularly"):
 		if p.take("a", "day") {
 			s.days = true
-		} else if !p.take("a", "week") {
-			p.take("a", "month")
+		} else if p.take("a", "week") || p.take("a", "month") || p.take("a", "year") {
+			s.within = true
 		}
 		return true, nil
 	case p.take("every"):
@@ -130,8 +131,9 @@ func (p *parser) clause(s *repeat) (bool, error) {
 		p.pos++
 		return p.monthList(s)
 	}
+	from := p.pos
 	for _, read := range []func(*repeat) (bool, error){p.rhythm, p.parts, p.dates, p.weekdays, p.monthNamed} {
-		if ok, err := read(s); ok || err != nil {
+		if ok, err := read(s); ok || err != nil || p.pos != from { // half of what it reads is not for another
 			return ok, err
 		}
 	}
@@ -147,6 +149,7 @@ func (p *parser) interval(s *repeat) (bool, error) {
 		s.days = true
 		return true, nil
 	case p.take("week"), p.take("month"), p.take("year"):
+		s.within = true
 		return true, nil
 	case p.take("half", "hour"), p.take("half", "an", "hour"):
 		s.every = 30
@@ -249,6 +252,7 @@ func (p *parser) counted(b *bounds) (ok bool, err error) {
 		return false, nil
 	}
 	if i.N == 1 {
+		b.within = unit
 		return true, nil
 	}
 	if b.count != (recur.Interval{}) && b.count != i {

@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -138,31 +137,70 @@ func TestWhatIsNotAZone(t *testing.T) {
 func TestAReportWarns(t *testing.T) {
 	behind := map[string]string{"America/Vancouver": "PST8PDT,M3.2.0,M11.1.0", "Europe/Berlin": "CET-1CEST,M3.5.0,M10.5.0/3"}
 	now := time.Date(2026, 11, 29, 12, 0, 0, 0, time.UTC)
-	released := unpack(packed).Released.Format(time.DateOnly)
+	built := unpack(packed)
+	aged := built.Released.AddDate(0, oldMonths, 0)
+	old := "the time zone data are of " + built.Released.Format(time.DateOnly) + ", and clocks have been changed since: update the system's tzdata, or ollim-bot"
+	differs := "America/Vancouver: other programs, and the agent's commands, show another time on 163 of the next 400 days: update tzdata, here 2025b in PLACE"
 	for _, c := range []struct {
 		what, version string
 		now           time.Time
 		zones         []string
 		want          []string
+		says          string
 	}{
-		{"zones that are as they were", "2025b", now, []string{"Europe/Berlin"}, nil},
-		{"a zone that has changed", "2025b", now, []string{"Europe/Berlin", "America/Vancouver", "America/Vancouver"}, []string{"America/Vancouver: other programs"}},
-		{"a newer system", "2030a", now, []string{"America/Vancouver"}, nil},
-		{"after 17 months", "2025b", now.AddDate(0, 16, 0), nil, nil},
-		{"after 19 months", "2025b", now.AddDate(0, 18, 0), nil, []string{"the time zone data are of " + released}},
+		{"zones that are as they were", "2025b", now, []string{"Europe/Berlin", "Mars/Olympus"}, nil, "BUILT (2025b in PLACE is not newer)"},
+		{"a zone that has changed", "2025b", now, []string{"Europe/Berlin", "America/Vancouver", "America/Vancouver"}, []string{differs}, "BUILT (2025b in PLACE is not newer)"},
+		{"a newer system", "2030a", now, []string{"America/Vancouver"}, nil, "2030a in PLACE (BUILT is not newer)"},
+		{"the same system", built.Version, now, nil, nil, built.Version + " in PLACE"},
+		{"without a system", "", now, nil, nil, "BUILT"},
+		{"after 18 months", "2025b", aged, nil, nil, "BUILT (2025b in PLACE is not newer)"},
+		{"a second later", "2025b", aged.Add(time.Second), nil, []string{old}, "BUILT (2025b in PLACE is not newer)"},
 	} {
-		modified := winter
-		if c.version > "2026" {
+		modified, place := winter, "/nonexistent"
+		if c.version > "2026z" {
 			modified = time.Date(2030, 1, 10, 0, 0, 0, 0, time.UTC)
 		}
-		r := open([]string{system(t, c.version, modified, behind)}, packed).Report(c.now, c.zones...)
-		if !slices.EqualFunc(r.Warnings, c.want, strings.HasPrefix) {
-			t.Errorf("%s: %q", c.what, r.Warnings)
+		if c.version != "" {
+			place = system(t, c.version, modified, behind)
+		}
+		r := open([]string{place}, packed).Report(c.now, c.zones...)
+		if got := strings.ReplaceAll(strings.Join(r.Warnings, "\n"), place, "PLACE"); got != strings.Join(c.want, "\n") {
+			t.Errorf("%s: %q", c.what, got)
+		}
+		if got := strings.NewReplacer(place, "PLACE", built.Version+", built in", "BUILT").Replace(r.String()); got != c.says {
+			t.Errorf("%s: %q", c.what, got)
+		}
+		where, says := "built in", `"warnings":[]`
+		if len(c.want) > 0 {
+			says = `"warnings":["`
+		}
+		if r.Used.Place != "" {
+			where = place
+		}
+		data, err := r.MarshalJSON()
+		want := `{"version":"` + r.Used.Version + `","source":"` + where + `","released":"` + r.Used.Released.Format(time.DateOnly) + `",` + says
+		if err != nil || !strings.HasPrefix(string(data), want) || r.Used.Where() != where {
+			t.Errorf("%s: %s, %v, want %s", c.what, data, err, want)
 		}
 	}
-	r := open([]string{system(t, "2025b", winter, behind)}, packed).Report(now, "America/Vancouver")
-	if !strings.Contains(r.Warnings[0], "on 163 of the next 400 days") || !strings.Contains(r.Warnings[0], "here 2025b in "+r.Other.Place) {
-		t.Errorf("%q", r.Warnings)
+}
+
+func TestZonesShowOneClockIfNoneOfTheNextDaysDiffers(t *testing.T) {
+	d := Default()
+	zone := func(name string) *time.Location {
+		z, err := Load(name)
+		again, _ := d.Load(name)
+		if testkit.Must(t, err); again != z {
+			t.Errorf("%s is loaded twice", name)
+		}
+		return z
+	}
+	for names, same := range map[[2]string]bool{
+		{"Europe/Berlin", "Europe/Paris"}: true, {"Europe/Berlin", "Africa/Lagos"}: false, {"UTC", "Etc/UTC"}: true, {"Europe/London", "UTC"}: false,
+	} {
+		if got := SameClock(zone(names[0]), zone(names[1]), winter); got != same {
+			t.Errorf("%v: %v", names, got)
+		}
 	}
 }
 
@@ -170,6 +208,11 @@ func TestADatabaseIsNotYoungerThanItsVersion(t *testing.T) {
 	d := open([]string{system(t, "2023d", winter, nil)}, packed)
 	if got := d.system.Released.Format(time.DateOnly); got != "2023-12-31" {
 		t.Errorf("2023d, packed again in 2026, is of %s", got)
+	}
+	mac := system(t, "", winter, map[string]string{"Europe/Berlin": "CET-1"}) // whose version is in another file
+	testkit.Must(t, os.WriteFile(filepath.Join(mac, "+VERSION"), []byte("2024a"), 0o600))
+	if got := directory(mac); got.Version != "2024a" || got.Released.Format(time.DateOnly) != "2024-12-31" {
+		t.Errorf("%+v", got.Source)
 	}
 }
 

@@ -3,10 +3,13 @@ package schema
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"ollimbot/core/base/testkit"
 )
 
 func decoded(t testing.TB, text string) any {
@@ -171,12 +174,12 @@ func TestAMistakeOfASchemaHasItsPlaceAndItsReason(t *testing.T) {
 		}
 	}
 	deep := any(true)
-	for range maxDepth + 1 {
+	for n := 1; n <= maxDepth+1; n++ {
 		deep = map[string]any{"not": deep}
-	}
-	var wrong *Error
-	if _, err := Compile(deep); !errors.As(err, &wrong) || wrong.Reason != Deep {
-		t.Errorf("a schema without end was read: %v", err)
+		var wrong *Error
+		if _, err := Compile(deep); errors.As(err, &wrong) != (n > maxDepth) || wrong != nil && wrong.Reason != Deep {
+			t.Errorf("a schema of %d levels: %v", n, err)
+		}
 	}
 }
 
@@ -218,9 +221,10 @@ func TestADeepDocumentAndManyProblemsEnd(t *testing.T) {
 	if problems := s.Validate(v); problems != nil {
 		t.Errorf("%+v", problems[0].Keyword)
 	}
-	wrong := make([]any, 10000)
-	if got := compiled(t, `{"items":false}`).Validate(wrong); len(got) != maxProblems {
-		t.Errorf("%d problems", len(got))
+	for n, want := range map[int]int{maxProblems - 1: maxProblems - 1, maxProblems: maxProblems, maxProblems + 1: maxProblems, 10_000: maxProblems} {
+		if got := compiled(t, `{"items":false}`).Validate(make([]any, n)); len(got) != want {
+			t.Errorf("%d problems of %d", len(got), n)
+		}
 	}
 }
 
@@ -258,4 +262,38 @@ func FuzzCompile(f *testing.F) {
 			t.Fatalf("%s is judged in two ways by %s:\n%s", document, schema, diff)
 		}
 	})
+}
+
+func TestArgumentsOfACallAreReadOrTheirFaultsAreNamed(t *testing.T) {
+	s, err := Read([]byte(`{"type":"object","required":["a"],"additionalProperties":false,"properties":{
+		"a":{"type":"string","minLength":1},"b":{"type":["integer","null"],"minimum":1,"maximum":9},"c":{"enum":["x",2]},"d":{"type":"boolean"},
+		"e":{"type":"array","maxItems":1,"items":{"type":"object","required":["n"],"properties":{"n":{"type":"string","maxLength":1}}}}}}`))
+	testkit.Must(t, err)
+	const invalid = "Error: the arguments of tool are not valid: "
+	for args, want := range map[string]string{
+		``: invalid + `"a" is missing, add it.`, `null`: invalid + `"a" is missing, add it.`, `[]`: invalid + "the arguments must be one JSON object.",
+		`{"a":""}`: invalid + "a must not be empty.", `{"a":"x","b":0}`: invalid + "b must be at least 1.", `{"a":"x","b":10}`: invalid + "b must be at most 9.",
+		`{"a":"x","b":"y"}`: invalid + "b must be of type null or integer, not string.", `{"a":"x","c":3}`: invalid + "c must be one of x, 2.",
+		`{"a":"x","z":1}`: invalid + "z is no field that is known, leave it out.", `{"a":"x","e":[{"n":"a"},{"n":"b"}]}`: invalid + "e may hold at most 1, not 2.",
+		`{"a":"x","e":[{}]}`: invalid + `"n" is missing in e[0], add it.`, `{"a":"x","e":[{"n":"ab"}]}`: invalid + "e[0].n is out of bounds, write it smaller.",
+		`{"b":0,"c":3,"d":1,"y":1,"z":1,"zz":1}`: invalid + `"a" is missing, add it; b must be at least 1; c must be one of x, 2; d must be of type boolean, not number; ` +
+			"y is no field that is known, leave it out.",
+		`{"a":"x"`: "Error: the arguments of tool cannot be read (unexpected EOF). Send one JSON object.",
+		`{} {}`:    "Error: the arguments of tool cannot be read (something follows the value). Send one JSON object.",
+		`{"a":"` + strings.Repeat("x", 1016) + `"}`: "", `{"a":"` + strings.Repeat("x", 1017) + `"}`: "Error: the arguments of tool are larger than 1 KiB. Shorten them.",
+	} {
+		if _, problem := s.Arguments("tool", json.RawMessage(args), 1024); problem != want {
+			t.Errorf("%.40s: %s\nwant %s", args, problem, want)
+		}
+	}
+	a, problem := s.Arguments("tool", json.RawMessage(`{"a":"x","b":5.0,"d":true,"e":[{"n":"y"}]}`), 1024)
+	got := fmt.Sprint(a.Text("a"), a.Text("b"), a.Text("z"), a.Number("b"), a.Number("a"), a.Flag("d"), a.Flag("a"), a.List("e")[0].Text("n"), len(a.List("e")), len(a.List("a")), problem)
+	if want := fmt.Sprint("x", "", "", 5, 0, true, false, "y", 1, 0, ""); got != want {
+		t.Errorf("read as %s, want %s", got, want)
+	}
+	for text, reason := range map[string]string{`{`: "unexpected EOF", `{"type":7}`: `schema at "#/type": is not what draft 7 allows`} {
+		if _, err := Read([]byte(text)); err == nil || err.Error() != reason {
+			t.Errorf("%s is read as a schema: %v", text, err)
+		}
+	}
 }

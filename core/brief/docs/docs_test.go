@@ -90,6 +90,7 @@ func TestSearchFindsTheRealSectionThatAnswers(t *testing.T) {
 
 func TestSearchRanksHeadingsRareWordsAndSeveralWordsFirst(t *testing.T) {
 	l := library(t, map[string]string{
+		"first.md": "# First\n\nIt mentions a chain and two budgets.\n",
 		"one.md":   "# One\n\nThe fork is a fork. A budget.\n\n## Chains\n\nNothing of use.\n",
 		"two.md":   "# Two\n\nA fork.\n\n## Deep\n\nHere the chain and the quiet hours meet.\n\n```\n# not a heading: zebra\n```\n",
 		"three.md": "# Three\n\nforks, forking, forked\n",
@@ -98,6 +99,8 @@ func TestSearchRanksHeadingsRareWordsAndSeveralWordsFirst(t *testing.T) {
 		{"chain", "one", "Chains"},         // in a heading
 		{"fork quiet", "two", "Deep"},      // the rarer word
 		{"budget of a fork", "one", "One"}, // both words
+		{"mentions", "first", "First"},     // in its body alone
+		{"budgets fork", "one", "One"},     // the singular, too
 		{"ZEBRA", "two", "Deep"},           // code counts, and its # is not a heading
 		{"three", "three", "Three"},        // the page's name
 	} {
@@ -114,16 +117,28 @@ func TestSearchRanksHeadingsRareWordsAndSeveralWordsFirst(t *testing.T) {
 			t.Errorf("%q finds %+v", query, hits)
 		}
 	}
+	const fifteen = "q0 q1 q2 q3 q4 q5 q6 q7 q8 q9 q10 q11 q12 q13 q14 q0 "
+	if within, beyond := l.Search(fifteen+"chain", 9), l.Search(fifteen+"q15 chain", 9); len(within) == 0 || len(beyond) > 0 {
+		t.Errorf("the 16th word finds %+v, the 17th %+v", within, beyond)
+	}
 	if hits := l.Search("fork", -1); len(hits) != 0 {
 		t.Errorf("a negative limit gives %+v", hits)
 	}
 }
 
-func TestAnExcerptIsOneShortLineAroundTheWords(t *testing.T) {
-	l := library(t, map[string]string{"a.md": "# A\n\n" + strings.Repeat("filler line\n", 200) + "the needle is here\n" + strings.Repeat("more\n", 200)})
-	hits := l.Search("needle", 1)
-	if len(hits) != 1 || !strings.HasPrefix(hits[0].Excerpt, "the needle is here more") || len(hits[0].Excerpt) > 330 || strings.Contains(hits[0].Excerpt, "\n") {
-		t.Errorf("%+v", hits)
+func TestAnExcerptIsOneLineOfAtMost320CharactersFromTheLineWithMostWords(t *testing.T) {
+	filler := strings.Repeat("filler line\n", 200)
+	for name, c := range map[string]struct{ body, query, want string }{
+		"it begins at the best line":   {filler + "the needle is here\n" + strings.Repeat("more\n", 200), "needle", "the needle is here" + strings.Repeat(" more", 60) + " …"},
+		"more words win over a first":  {"one needle\nnothing\nneedle and thread\nlast", "thread needle", "needle and thread last"},
+		"of two alike the first wins":  {"nothing\nneedle one\nneedle two", "needle", "needle one needle two"},
+		"a short body is whole":        {"a needle", "needle", "a needle"},
+		"a word in the heading is one": {"first\nsecond", "head", "first second"},
+	} {
+		want := []docs.Hit{{Page: "a", Heading: "Head", Excerpt: c.want}}
+		if diff := cmp.Diff(want, library(t, map[string]string{"a.md": "# Head\n\n" + c.body}).Search(c.query, 1)); diff != "" {
+			t.Errorf("%s: %s", name, diff)
+		}
 	}
 }
 
@@ -143,33 +158,47 @@ func call(t testing.TB, l *docs.Library, name, args string) (string, bool) {
 }
 
 func TestTheToolsAnswerWithWhatCanBeActedOn(t *testing.T) {
-	l := library(t, map[string]string{"keys.md": "# Keys\n\nEvery key.\n", "forks.md": "# Forks\n\nA fork is a branch.\n"})
+	l := library(t, map[string]string{
+		"keys.md": "# Keys\n\nEvery key.\n", "forks.md": "# Forks\n\nA fork is a branch.\n", "none.md": "",
+		"bare.md": "Without a zebra.\n", "many.md": strings.Repeat("# Yak\n\ncow\n\n", 21),
+	})
+	const list = "- bare: bare — Without a zebra.\n- forks: Forks — A fork is a branch.\n- keys: Keys — Every key.\n- many: Yak — cow\n- none: none"
+	const outside = "Error: offset lies outside of the page, which has "
+	wrong := func(tool, why string) string { return "Error: the arguments of " + tool + " are not valid: " + why }
+	yaks := func(n int) string { return strings.TrimSuffix(strings.Repeat("many › Yak\n  cow\n", n), "\n") }
 	for _, c := range []struct {
 		tool, args, want string
 		ok               bool
 	}{
-		{"list", "", "- forks: Forks — A fork is a branch.\n- keys: Keys — Every key.", true},
-		{"list", "null", "- forks: ", true},
+		{"list", "", list, true},
+		{"list", "null", list, true},
 		{"search", `{"query":"branch"}`, "forks › Forks\n  A fork is a branch.", true},
-		{"search", `{"query":"nowhere"}`, "Nothing in the documentation fits \"nowhere\"", true},
-		{"search", `{}`, `"query" is missing`, false},
-		{"search", `{"query":" "}`, "Nothing in the documentation fits", true},
-		{"search", `{"query":"fork","limit":0}`, "at least 1", false},
-		{"search", `{"query":"fork","limit":21}`, "at most 20", false},
-		{"search", `{"query":7}`, "of type string", false},
-		{"search", `[`, "cannot be read", false},
-		{"search", `{"query":"` + strings.Repeat("x", 9000) + `"}`, "larger than 8 KiB", false},
+		{"search", `{"query":"zebra"}`, "bare\n  Without a zebra.", true},
+		{"search", `{"query":"yak"}`, yaks(6), true},
+		{"search", `{"query":"yak","limit":1}`, yaks(1), true},
+		{"search", `{"query":"yak","limit":20}`, yaks(20), true},
+		{"search", `{"query":"nowhere"}`, `Nothing in the documentation fits "nowhere". Try other words, or list the pages.`, true},
+		{"search", `{"query":" "}`, `Nothing in the documentation fits "". Try other words, or list the pages.`, true},
+		{"search", `{}`, wrong("search", `"query" is missing, add it.`), false},
+		{"search", `{"query":"fork","limit":0}`, wrong("search", "limit must be at least 1."), false},
+		{"search", `{"query":"fork","limit":21}`, wrong("search", "limit must be at most 20."), false},
+		{"search", `{"query":7}`, wrong("search", "query must be of type string, not number."), false},
+		{"search", `[`, "Error: the arguments of search cannot be read (unexpected EOF). Send one JSON object.", false},
+		{"search", `{"query":"` + strings.Repeat("x", 9000) + `"}`, "Error: the arguments of search are larger than 8 KiB. Shorten them.", false},
 		{"read", `{"page":"keys"}`, "# Keys\n\nEvery key.\n", true},
-		{"read", `{"page":"keys.md"}`, "# Keys", true},
-		{"read", `{"page":"../keys"}`, "The pages are: forks, keys.", false},
-		{"read", `{}`, `"page" is missing`, false},
-		{"read", `{"page":"keys","offset":-1}`, "at least 0", false},
-		{"read", `{"page":"keys","offset":1e300}`, "outside of the page", false},
-		{"read", `{"page":"keys","offset":999}`, "outside of the page", false},
+		{"read", `{"page":" keys.md "}`, "# Keys\n\nEvery key.\n", true},
+		{"read", `{"page":"keys","offset":8}`, "Every key.\n", true},
+		{"read", `{"page":"keys","offset":18}`, "\n", true},
+		{"read", `{"page":"keys","offset":19}`, outside + "19 bytes.", false},
+		{"read", `{"page":"keys","offset":1e300}`, outside + "19 bytes.", false},
+		{"read", `{"page":"keys","offset":-1}`, wrong("read", "offset must be at least 0."), false},
+		{"read", `{"page":"none"}`, "", true},
+		{"read", `{"page":"none","offset":1}`, outside + "0 bytes.", false},
+		{"read", `{"page":"../keys"}`, `Error: there is no page "../keys". The pages are: bare, forks, keys, many, none.`, false},
+		{"read", `{}`, wrong("read", `"page" is missing, add it.`), false},
 	} {
-		got, ok := call(t, l, c.tool, c.args)
-		if ok != c.ok || !strings.Contains(got, c.want) {
-			t.Errorf("%s %s: %v %q, want %v %q", c.tool, c.args, ok, got, c.ok, c.want)
+		if got, ok := call(t, l, c.tool, c.args); ok != c.ok || got != c.want {
+			t.Errorf("%s %.80s: %v %q, want %v %q", c.tool, c.args, ok, got, c.ok, c.want)
 		}
 	}
 }
@@ -236,8 +265,13 @@ func TestManyPagesMakeABoundedList(t *testing.T) {
 	for i := range 500 {
 		files[strings.Repeat("n", 20)+string(rune('0'+i%10))+strings.Repeat("x", i/10)+".md"] = "# " + strings.Repeat("é", 400) + "\n\n" + strings.Repeat("ü", 400)
 	}
-	if got, ok := call(t, library(t, files), docs.ToolList, ""); !ok || len(got) > 20<<10 || !strings.HasSuffix(got, "left out.]") || !utf8.ValidString(got) {
-		t.Errorf("%v, %d bytes", ok, len(got))
+	got, ok := call(t, library(t, files), docs.ToolList, "")
+	if !ok || len(got) > 20<<10 || len(got) < 20<<10-2 || !strings.HasSuffix(got, "\n[The rest is left out.]") || !utf8.ValidString(got) {
+		t.Errorf("%v, %d bytes: %q", ok, len(got), got[max(0, len(got)-50):])
+	}
+	want := "- nnnnnnnnnnnnnnnnnnnn0: " + strings.Repeat("é", 119) + "… — " + strings.Repeat("ü", 199) + "…"
+	if first, _, _ := strings.Cut(got, "\n"); first != want {
+		t.Errorf("the first is %q, want %q", first, want)
 	}
 }
 
@@ -248,8 +282,9 @@ func (b brokenFS) ReadFile(string) ([]byte, error) { return nil, fs.ErrPermissio
 
 func TestTheToolsSayThatPagesCannotBeRead(t *testing.T) {
 	l := docs.New(brokenFS{fstest.MapFS{"a.md": {}}})
-	if got, ok := call(t, l, docs.ToolSearch, `{"query":"a"}`); ok || !strings.Contains(got, fs.ErrPermission.Error()) {
-		t.Errorf("%v %q", ok, got)
+	const want = "Error: read the documentation: permission denied. The documentation cannot be used; say so."
+	if got, ok := call(t, l, docs.ToolSearch, `{"query":"a"}`); ok || got != want {
+		t.Errorf("%v %q, want %q", ok, got, want)
 	}
 	if _, ok := l.Read("a"); ok || len(l.List()) > 0 || len(l.Search("a", 1)) > 0 {
 		t.Error("there are pages")

@@ -45,9 +45,22 @@ func TestTimestampsNameUSZonesGenericallyAndOthersByTheirAbbreviation(t *testing
 			t.Errorf("%s: %s, want %s", c.zone, got, c.want)
 		}
 	}
-	nameless := time.Date(2026, 2, 24, 22, 30, 0, 0, time.FixedZone("", 5*3600+1800))
-	if got, want := Timestamp(nameless), "[2026-02-24 Tue 10:30 PM +0530]"; got != want {
-		t.Errorf("a zone without a name: %s, want %s", got, want)
+	for word, names := range map[string]string{
+		"PT": "PST8PDT US/Pacific", "MT": "America/Boise America/Shiprock MST7MDT Navajo US/Arizona",
+		"CT": "America/Menominee America/Knox_IN America/North_Dakota/Center CST6CDT",
+		"ET": "America/Detroit America/Indianapolis America/Fort_Wayne America/Kentucky/Louisville America/Indiana/Vevay",
+	} {
+		for name := range strings.FieldsSeq(names) {
+			if got := Timestamp(winter.In(zone(t, name))); !strings.HasSuffix(got, "M "+word+"]") {
+				t.Errorf("%s: %s, want %s", name, got, word)
+			}
+		}
+	}
+	for _, name := range []string{"", "a b", "a\tb", "a\n", "\ra", "a] b"} {
+		nameless := time.Date(2026, 2, 24, 22, 30, 0, 0, time.FixedZone(name, 5*3600+1800))
+		if got, want := Timestamp(nameless), "[2026-02-24 Tue 10:30 PM +0530]"; got != want {
+			t.Errorf("a zone of the name %q: %s, want %s", name, got, want)
+		}
 	}
 }
 

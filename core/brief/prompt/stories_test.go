@@ -82,6 +82,8 @@ func (b *Background) with(t testing.TB, wishes string) {
 			b.Task.Isolated = verb == "isolated"
 		case "essential":
 			b.Task.Essential = true
+		case "critical":
+			b.Task.Critical = true
 		case "busy":
 			b.Busy = true
 		case "quiet":

@@ -1,6 +1,7 @@
 package prompt
 
 import (
+	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -101,6 +102,37 @@ func TestALongProfileIsCutAtACharacterAndSaysWhereTheRestIs(t *testing.T) {
 		got, _, cut := strings.Cut(System(SystemInput{User: c.text}), "\n\n[USER.md goes on: ")
 		if cut != (c.cut >= 0) || cut && (!utf8.ValidString(got) || len(got) > maxProfile || len(got) < maxProfile-c.cut) {
 			t.Errorf("%d bytes became %d, cut: %v", len(c.text), len(got), cut)
+		}
+	}
+}
+
+func TestABriefPromptsProfileIsCutAtTwoKilobytes(t *testing.T) {
+	for n, cut := range map[int]bool{2 << 10: false, 2<<10 + 1: true} {
+		got := System(SystemInput{User: strings.Repeat("a", n), Brief: true})
+		if strings.Count(got, "[USER.md goes on: ") == 1 != cut || !strings.HasPrefix(got, strings.Repeat("a", 2<<10)+"\n") {
+			t.Errorf("%d bytes: the prompt begins\n%.2200s", n, got)
+		}
+	}
+}
+
+func TestAChangeOfTheProfileIsQuotedUpTo4KB(t *testing.T) {
+	frame := len(Profile{User: "x"}.Changed(Profile{})) - 1
+	for n, want := range map[int]string{
+		4<<10 - frame:     fmt.Sprintf(textProfileChanged, "USER.md", "+"+strings.Repeat("x", 4<<10-frame)),
+		4<<10 - frame + 1: "[profile] USER.md has changed: read it before you answer.",
+	} {
+		if got := (Profile{User: strings.Repeat("x", n)}).Changed(Profile{}); got != want {
+			t.Errorf("%d bytes: %.300s", n, got)
+		}
+	}
+}
+
+func TestLongNamesAndDescriptionsAreCut(t *testing.T) {
+	long := func(letter string) string { return strings.Repeat(letter, 500) }
+	got := System(SystemInput{UserName: long("ü"), Zone: long("ż"), Skills: []SkillLine{{long("ñ"), long("å")}}})
+	for letter, n := range map[string]int{"ü": 80, "ż": 80, "ñ": 64, "å": 200} {
+		if cut := strings.Repeat(letter, n-1) + "…"; !strings.Contains(got, cut) || strings.Contains(got, letter+cut) {
+			t.Errorf("%s is not cut at %d characters", letter, n)
 		}
 	}
 }
@@ -213,7 +245,7 @@ func TestManySkillsAreCountedNotListed(t *testing.T) {
 		in.Skills = append(in.Skills, SkillLine{"a-skill", strings.Repeat("long ", 1000)})
 	}
 	got := System(in)
-	if n := strings.Count(got, "\n- `a-skill`: "); n != maxSkills || !strings.Contains(got, "and 7 more") {
+	if n := strings.Count(got, "\n- `a-skill`: "); n != maxSkills || !strings.Contains(got, "\n- and 7 more: `ls skills` lists them.\n") {
 		t.Errorf("%d skills are listed", n)
 	}
 	if len(got) > 12<<10+maxSkills*(maxSkillName+maxSkillAbout+16) {

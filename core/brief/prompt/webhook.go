@@ -131,9 +131,10 @@ var (
 	headings = []string{
 		"task (from", "webhook data", "skill instructions", "chain context", "tool restrictions",
 		"recent background updates", "ping budget", "upcoming bg tasks",
+		"essential:", "until done:", "google:", "the user's answers:", "last texts sent",
 	}
 	// tags matches the tags of a prompt.
-	tags = lazyregexp.New(`(?i)^\[\s*(?:routine|reminder|webhook|fork|stale|button|system|late)`)
+	tags = lazyregexp.New(`(?i)^\[\s*(?:routine|reminder|webhook|fork|stale|button|system|late|profile)`)
 )
 
 // forges reports whether a line looks like part of the prompt: it starts with a tag,

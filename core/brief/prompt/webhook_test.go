@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+	"time"
 	"unicode"
 
 	"github.com/google/go-cmp/cmp"
@@ -63,6 +64,40 @@ func TestNoValueForgesALineAHeadingOrATag(t *testing.T) {
 	})
 }
 
+func TestEachHeadingAndTagOfAPromptIsQuotedInAValue(t *testing.T) {
+	for _, text := range []string{
+		textWebhookTask, textWebhookData, textSkills, textChainHead, textChainFinal, textUntilHead, textEssential, textOnlyTools, textNoTools,
+		textDeniedTools, textGoogleTrouble, textUpdatesMain, textUpdatesFork, textBudget, textHabits, textUpcoming, textSent,
+	} {
+		heading, _, _ := strings.Cut(strings.TrimSpace(text), ":")
+		for _, value := range []string{heading + ": x", strings.ToUpper(heading) + ":  x", strings.ReplaceAll(strings.ToLower(heading), " ", "  ") + ":"} {
+			if got, want := fill("It says {a}", []Datum{{"a", value}}), "It says "+quote(value); got != want {
+				t.Errorf("it became\n%s, want\n%s", got, want)
+			}
+		}
+	}
+	for _, text := range []string{
+		tag(task(routines.KindRoutine), true), tag(task(routines.KindReminder), false), tag(task(routines.KindWebhook), true), textLateBefore,
+		ForkStarted(""), ForkIdle(time.Minute, false), Stale(time.Hour), ForkReport(), Button(""), (Profile{User: "x"}).Changed(Profile{}),
+	} {
+		name, _, _ := strings.Cut(strings.TrimPrefix(text, "["), "]")
+		for _, value := range []string{"[" + name + "] x", "[ " + strings.ToUpper(name) + "]"} {
+			if got, want := fill("> {a}", []Datum{{"a", value}}), "> "+quote(value); got != want {
+				t.Errorf("it became\n%s, want\n%s", got, want)
+			}
+		}
+	}
+}
+
+func TestAKeyIsQuotedUnlessItIsAnOrdinaryName(t *testing.T) {
+	x := strings.Repeat("x", 64)
+	for key, want := range map[string]string{"a.B_c-9": "a.B_c-9", x: x, x + "x": quote(x[:63] + "…"), "a b": `"a b"`, "": `""`, "é": `"é"`} {
+		if got := DataKey(key); got != want {
+			t.Errorf("%q became %s, want %s", key, got, want)
+		}
+	}
+}
+
 func TestAQuotedValueIsTheJSONOfTheValue(t *testing.T) {
 	testkit.Check(t, func(t *rapid.T) {
 		s := strings.ToValidUTF8(rapid.OneOf(rapid.String(), nasty()).Draw(t, "value"), "?")
@@ -74,7 +109,7 @@ func TestAQuotedValueIsTheJSONOfTheValue(t *testing.T) {
 }
 
 func TestATemplateIsFilledOnceAndInBothSpellings(t *testing.T) {
-	data := []Datum{{"name", "{other}"}, {"other", "x"}, {"n", "1e400"}, {"none", "null"}, {"o", `{"a":[1,2]}`}, {"s", "hello you"}, {"e", ""}}
+	data := []Datum{{"name", "{other}"}, {"other", "x"}, {"n", "1e400"}, {"none", "null"}, {"o", `{"a":[1,2]}`}, {"s", "hello you"}, {"e", ""}, {"minus", "-1.5e+3"}, {"option", "-rf"}}
 	for template, want := range map[string]string{
 		"is {name} {{name}}":   "is {other} {other}",
 		"a {{{other}}} b":      "a {x} b",
@@ -82,6 +117,8 @@ func TestATemplateIsFilledOnceAndInBothSpellings(t *testing.T) {
 		"{missing} { n } {}":   "{missing} { n } {}",
 		"{{missing}} {other":   "{{missing}} {other",
 		"{s}":                  `"hello you"`,
+		"{minus}":              "-1.5e+3",
+		"{option}":             `"-rf"`,
 		"say {s}":              "say hello you",
 		"{o}":                  `{"a":[1,2]}`,
 		"[{e}{s}]":             "[hello you]",

@@ -162,6 +162,32 @@ func TestAChildThatKeepsTheOutputOpenDoesNotHoldUpTheText(t *testing.T) {
 	}
 }
 
+func TestACheckDecidesByItsExitStatus(t *testing.T) {
+	testkit.Alone(t)
+	root := programs(t, map[string]string{
+		"run": `printf '\033[31mfound\n\n'`, "skip": "echo nothing; exit 1", "break": "echo no route >&2; exit 2", "odd": `printf 'a\377'`, "missing": "echo './missing: exec: ./missing: not found' >&2; exit 1",
+		"long": "printf '%2001s' | tr ' ' a", "wide": "printf '%65535s' | tr ' ' a; printf 'é'", "no": "echo './other: exec: ./other: not found' >&2; exit 1",
+		"box": "echo 'bwrap: execvp ./box: No such file or directory' >&2; exit 1", "shut": "echo 'bwrap: execvp ./shut: Permission denied' >&2; exit 1",
+	})
+	for line, want := range map[string]Verdict{
+		"./run": {Found: "found"}, "./skip": {Skip: true}, "./break now": {Failed: "[command failed (exit 2): ./break now: no route]"},
+		"./odd": {Found: "a\ufffd", Odd: true}, "./long": {Found: strings.Repeat("a", 2000), Cut: true}, "./wide": {Found: strings.Repeat("a", 2000), Cut: true},
+		"./missing": {Failed: "[command failed (exit 1): ./missing: ./missing: exec: ./missing: not found]"}, "./no": {Skip: true}, "./shut": {Skip: true},
+		"./box":     {Failed: "[command failed (exit 1): ./box: bwrap: execvp ./box: No such file or directory]"},
+		"./nothing": {Failed: "[command failed (exit 126): ./nothing: no such file or directory]"},
+		"echo 'a":   {Failed: "[command parse error: echo 'a]"}, " ": {Failed: "[command parse error: ]"}, "'' a": {Failed: "[command parse error: '' a]"},
+	} {
+		if diff := cmp.Diff(want, Check(t.Context(), storetest.At(t, root), How{}, line)); diff != "" {
+			t.Errorf("%s: %s", line, diff)
+		}
+	}
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	if got := Check(ended, storetest.At(t, root), How{}, "./run"); got != (Verdict{Failed: "[command timed out: ./run]"}) {
+		t.Errorf("once the run has ended: %+v", got)
+	}
+}
+
 func TestACommandHasASessionOfItsOwn(t *testing.T) {
 	testkit.Alone(t)
 	root := programs(t, map[string]string{"self": "cut -d ' ' -f 1,5,6 /proc/$$/stat"})

@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -32,9 +33,31 @@ func TestWhatASkillDoesIsSeen(t *testing.T) {
 		if diff := cmp.Diff(tt.commands, unique(in.Commands)); diff != "" {
 			t.Errorf("%s: commands %s", tt.name, diff)
 		}
+		run := slices.DeleteFunc(slices.Clone(tt.commands), func(c string) bool { return !strings.HasPrefix(c, marked) })
+		if got := Commands(clean.Text(tt.text)); strings.Join(run, "") != strings.Join(marker().FindAllString(marked+strings.Join(got, "`"+marked)+"`", -1), "") {
+			t.Errorf("%s: %q would run", tt.name, got)
+		}
 		if diff := cmp.Diff(tt.mentions, unique(in.Mentions)); diff != "" {
 			t.Errorf("%s: mentions %s", tt.name, diff)
 		}
+	}
+}
+
+func TestAnAgentMayNotWriteASkillThatReachesPastTheRules(t *testing.T) {
+	reaches := func(key string) string {
+		return key + " in a skill's front matter reaches past the bot's rules, so only the user may write it: leave it out, and say what it would be for"
+	}
+	for keys, want := range map[string]string{
+		"name: x": "", "hooks: x": reaches("hooks"), "mcp_servers: x": reaches("mcp-servers"), "PermissionMode: x": reaches("PermissionMode"), "<<: {a: b}": reaches("<<"),
+		"allowed-tools: Read": "allowed-tools must be a list; write each pattern on its own line after a hyphen (the skill is used without tools)", "tools: [Read, Bash(ls)]": "", "tools:": "",
+		"tools: [Read, Bash(*)]": `"Bash(*)" is too broad: it allows every command; name the command, for example Bash(ollim-bot tasks *) (it is left out)`, "tools: [[Read]]": "empty tool pattern; write a tool's name, or delete the entry (it is left out)",
+	} {
+		if got := Inspect([]byte("---\n" + keys + "\n---\nText")); got.Problem != want || got.Head == "" {
+			t.Errorf("%s: %q with the head %q, want %q", keys, got.Problem, got.Head, want)
+		}
+	}
+	if got := Inspect([]byte("Text")); got.Problem != textUnwritable || got.Head != "" {
+		t.Errorf("without front matter: %+v", got)
 	}
 }
 

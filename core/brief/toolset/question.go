@@ -45,8 +45,8 @@ var questions = map[string]question{
 	"Skill":     {key: "skill", short: "Use the skill %s?", long: "Use this skill?"},
 
 	SendFile:       {key: "file_path", short: "Send you %s?", long: "Send you this file?", path: true},
-	AddReminder:    {key: "message", short: "Add the reminder %s?", long: "Add this reminder?"},
-	CancelReminder: {key: "id", short: "Cancel the reminder %s?", long: "Cancel this reminder?"},
+	AddReminder:    {key: "prompt", short: "Add the reminder %s?", long: "Add this reminder?"},
+	CancelReminder: {key: "reminder_id", short: "Cancel the reminder %s?", long: "Cancel this reminder?"},
 	UpdateNames:    {long: "Change these names?"},
 }
 

@@ -1,6 +1,7 @@
 package toolset
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -101,7 +102,9 @@ func TestASurfaceThatTakesNothingIsNoActiveChannel(t *testing.T) {
 	if a := NotSent(post.ErrNoChannel); !a.IsError || a.Text != TextNoChannel {
 		t.Errorf("%+v", a)
 	}
-	if a := NotSent(os.ErrDeadlineExceeded); !a.IsError || !strings.Contains(a.Text, "timeout") || strings.Contains(a.Text, "channel") {
-		t.Errorf("%+v", a)
+	for err, text := range map[error]string{os.ErrDeadlineExceeded: textNotSent, post.ErrUnknown: textPerhaps} {
+		if a := NotSent(err); !a.IsError || a.Text != fmt.Sprintf(text, err) {
+			t.Errorf("%+v", a)
+		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -288,7 +289,7 @@ func TestPropertyNoArgumentsMakeAToolPanicOrStaySilent(t *testing.T) {
 	})
 }
 
-func TestLabels(t *testing.T) {
+func TestALabelNamesTheCallAndWhatItIsAbout(t *testing.T) {
 	tests := []struct{ name, input, want string }{
 		{"Read", `{"file_path":"/home/x/.ollim-bot/user/notes.md"}`, "Read(user/notes.md)"},
 		{"Write", `{"file_path":"reminders/foo.md"}`, "Write(reminders/foo.md)"},
@@ -302,6 +303,8 @@ func TestLabels(t *testing.T) {
 		{"Glob", `{"pattern":"**/*.md"}`, "Glob(**/*.md)"},
 		{"WebFetch", `{"url":"https://example.com"}`, "WebFetch(https://example.com)"},
 		{"Task", `{"description":"look it up"}`, "Task(look it up)"},
+		{"Agent", `{"description":"` + strings.Repeat("a", 101) + `"}`, "Agent(" + strings.Repeat("a", 99) + "…)"},
+		{"WebSearch", `{"query":"tea"}`, "WebSearch(tea)"},
 		{"Something", `{"x":1}`, "Something"},
 		{"Bash", `not json`, "Bash"},
 		{"Bash", `{"command":5}`, "Bash"},
@@ -310,6 +313,111 @@ func TestLabels(t *testing.T) {
 	for _, tt := range tests {
 		if got := Label(tt.name, json.RawMessage(tt.input)); got != tt.want {
 			t.Errorf("Label(%s, %s) = %q, want %q", tt.name, tt.input, got, tt.want)
+		}
+	}
+}
+
+// S36: a ping without ink made a sound and cost a token.
+func TestATextWithoutInkIsBlank(t *testing.T) {
+	for _, s := range []string{"", "** **", "\u2800", "\u3164", "# ", "> ", "-# ", "||\u200b||", "```\n```", "---", "\u00a0"} {
+		if !Blank(Message(s)) {
+			t.Errorf("%q is no blank", s)
+		}
+	}
+	for _, s := range []string{"a", "?", "…", "👍", "**a**", "# 1", "日"} {
+		if Blank(Message(s)) {
+			t.Errorf("%q is a blank", s)
+		}
+	}
+}
+
+func TestAFieldOfACardIsInlineUnlessTheAgentSaysOtherwise(t *testing.T) {
+	for said, want := range map[any]bool{nil: true, true: true, false: false} {
+		field := map[string]any{"name": "n", "value": "v"}
+		if said != nil {
+			field["inline"] = said
+		}
+		card := cardOf(arguments{"fields": []any{field}})
+		if len(card.Fields) != 1 || card.Fields[0].Inline != want {
+			t.Errorf("inline %v: %+v", said, card.Fields)
+		}
+	}
+}
+
+func TestOnlyAReminderOfAChainThatCanBeWrittenHasOne(t *testing.T) {
+	chain := &routines.Reminder{MaxChain: 1}
+	for what, c := range map[string]struct {
+		book     ReminderBook
+		reminder *routines.Reminder
+		has      bool
+	}{
+		"a chain": {&recorder{}, chain, true}, "no reminder": {&recorder{}, nil, false}, "a single one": {&recorder{}, &routines.Reminder{}, false},
+		"a session that writes no reminders": {nil, chain, false},
+	} {
+		if has := NewChain(c.book, c.reminder) != nil; has != c.has {
+			t.Errorf("%s: has a chain: %v", what, has)
+		}
+	}
+}
+
+func TestASearchFindsToolsByTheirWordsTheBestFirst(t *testing.T) {
+	tools := [][2]string{
+		{"mcp__mail__listMessages", "Lists the messages of a mailbox."},
+		{"mcp__mail__send_message", "Sends a mail."},
+		{"mcp__weather__forecast", "The weather of the next days."},
+		{"mcp__notes__search", "Finds notes, also in the mail archive."},
+	}
+	var known Splits
+	for range 2 { // the second time from what is known
+		for query, want := range map[string]string{
+			"": "", "nothing": "", "mcp": "", "s": "", "forecasts": "2", "FORE": "2", "message": "01", "messages list": "01", "mail": "013", "send mail": "103",
+			" mcp__notes__search ": "3", "notes forecast": "32", "in": "3", strings.Repeat("zz ", maxWanted-1) + "notes": "3", strings.Repeat("zz ", maxWanted) + "notes": "",
+		} {
+			got := ""
+			for _, found := range Search(&known, tools, func(t [2]string) (string, string) { return t[0], t[1] }, query) {
+				got += strconv.Itoa(slices.Index(tools, found))
+			}
+			if got != want {
+				t.Errorf("%.40q finds %q, want %q", query, got, want)
+			}
+		}
+		tools[2][1] = "What tomorrow is like."
+	}
+	if got := Search(&known, tools, func(t [2]string) (string, string) { return t[0], t[1] }, "next"); len(got) > 0 {
+		t.Errorf("words of an earlier description find %v", got)
+	}
+}
+
+func TestACallThroughTheSearchIsOneOfAToolOfAnotherServer(t *testing.T) {
+	for args, want := range map[string]string{
+		`{"tool":"mcp__a__b__c","arguments":{"x":1}}`: `mcp__a__b__c {"x":1}`, `{"tool":"mcp__a__b"}`: "mcp__a__b {}", `{"tool":"mcp__a__b","arguments":[1]}`: "mcp__a__b {}",
+		`{"tool":"mcp__a__b","arguments":null}`: "mcp__a__b {}", `{"tool":"mcp__discord__ping_user"}`: "", `{"tool":"mcp__docs__x"}`: "", `{"tool":"mcp__servers__call"}`: "",
+		`{"tool":"Bash","arguments":{}}`: "", `{"tool":"x__a__b"}`: "", `{"tool":"mcp__a"}`: "", `{"tool":""}`: "", `{}`: "", `[]`: "", `x`: "",
+	} {
+		used := Unwrap(agent.ToolUse{Name: Call, Input: json.RawMessage(args)})
+		tool, inner, ok := Inner(json.RawMessage(args))
+		if got := strings.TrimSpace(tool + " " + string(inner)); got != want || ok != (want != "") || ok && used.Name != tool || !ok && (used.Name != Call || string(used.Input) != args) {
+			t.Errorf("%s calls %q, want %q; it is unwrapped as %s %s", args, got, want, used.Name, used.Input)
+		}
+		if other := Unwrap(agent.ToolUse{Name: Find, Input: json.RawMessage(args)}); other.Name != Find {
+			t.Errorf("a search is unwrapped as %s", other.Name)
+		}
+	}
+}
+
+func TestATextThatDoesNotFitBesideARemarkIsShorter(t *testing.T) {
+	for n, want := range map[int]int{maxMessage - 10: maxMessage - 10, maxMessage - 9: maxMessage - 10} {
+		text, shorter := Fit(" "+strings.Repeat("x", n)+"\x1b[1m", 10)
+		if units(text) != want || shorter != (n != want) {
+			t.Errorf("%d letters become %d, shorter %v", n, units(text), shorter)
+		}
+	}
+}
+
+func TestWithoutASessionEveryCallIsRefused(t *testing.T) {
+	for _, tool := range Tools(nil) {
+		if a := tool.Call(t.Context(), approved("{}")); !a.IsError || a.Text != textNobody {
+			t.Errorf("%s answers %+v", tool.Name, a)
 		}
 	}
 }

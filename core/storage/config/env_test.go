@@ -7,6 +7,8 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -16,6 +18,7 @@ import (
 
 	"ollimbot/core/base/goldentest"
 	"ollimbot/core/base/testkit"
+	"ollimbot/core/storage/store/storetest"
 	"ollimbot/routines"
 )
 
@@ -51,23 +54,33 @@ func put(t *testing.T, path, text string) {
 	testkit.Must(t, os.WriteFile(path, []byte(text), 0o600))
 }
 
-// TestTheEnvironment plays testdata/env.txt: below each load is what the machine gives that is not the default.
+// TestTheEnvironment plays testdata/env.txt: with each load is what the machine gives that is not the default.
 func TestTheEnvironment(t *testing.T) {
 	goldentest.Stories(t, "env.txt", func(t *testing.T, story string) string {
 		m := newMachine(t)
 		var out []string
 		for line := range strings.Lines(story) {
 			line = strings.TrimRight(line, "\n")
-			if strings.HasPrefix(line, ">") || strings.HasPrefix(line, "#") {
+			if strings.HasPrefix(line, "#") {
 				out = append(out, line)
 			}
 			if step, is := strings.CutPrefix(line, "> "); is {
+				step, _, _ = strings.Cut(step, " → ")
 				verb, rest, _ := strings.Cut(step, " ")
-				out = append(out, m.step(t, verb, unescaped(rest))...)
+				out = append(out, answered(step, m.step(t, verb, unescaped(rest))))
 			}
 		}
 		return strings.Join(out, "\n")
 	})
+}
+
+// answered is a step with what came of it: behind it, or below it if that is more than a line.
+func answered(step string, said []string) string {
+	between := "\n"
+	if len(said) == 1 && !strings.Contains(said[0], "\n") {
+		between = " → "
+	}
+	return strings.TrimSuffix("> "+step+between+strings.Join(said, "\n"), "\n")
 }
 
 func (m *machine) step(t *testing.T, verb, rest string) (out []string) {
@@ -110,11 +123,20 @@ func (m *machine) step(t *testing.T, verb, rest string) (out []string) {
 		if env.Zone.String() != env.ZoneName {
 			t.Errorf("the zone %s is called %s", env.Zone, env.ZoneName)
 		}
-		out = append(out, "zone: "+env.ZoneName)
-		for _, one := range [][3]string{{"user", env.UserName, "you"}, {"bot", env.BotName, "ollim-bot"}, {"token", env.DiscordToken.Reveal(), ""}, {"owner", env.OwnerID, ""}} {
-			if one[1] != one[2] {
+		out = append(out, strings.TrimSpace("zone: "+env.ZoneName+" "+env.ZoneFixed+map[bool]string{true: "kept"}[env.ZoneKept]))
+		for _, one := range [][2]string{
+			{"user", env.GivenName()}, {"bot", strings.TrimPrefix(env.BotName, "ollim-bot")}, {"token", env.DiscordToken.Reveal()}, {"owner", env.OwnerID},
+		} {
+			if one[1] != "" {
 				out = append(out, one[0]+": "+one[1])
 			}
+		}
+		also := []string{env.DiscordAPI, env.GoogleAPI, strings.TrimPrefix(strconv.Itoa(env.WebhookPort), "0"), env.WebhookSecret.Reveal(), env.Editor, env.Variable("OTHER").Reveal()}
+		for _, one := range env.Engine {
+			also = append(also, one.Reveal())
+		}
+		if all := strings.Join(slices.DeleteFunc(also, func(one string) bool { return one == "" }), ", "); all != "" {
+			out = append(out, "also: "+all)
 		}
 		for _, one := range warnings {
 			out = append(out, "warning: "+one)
@@ -158,6 +180,43 @@ func TestATextThatIsNoEnvFileIsOneErrorAndNothingInItCounts(t *testing.T) {
 	}
 }
 
+func TestWhatIsWrongWithTheEnvFileIsKnownWithoutLoadingIt(t *testing.T) {
+	m := newMachine(t)
+	d, text := storetest.At(t, m.dir), "OTHER=x\nwrong\n"
+	put(t, d.Path(EnvFile), text)
+	want := []routines.Problem{{File: EnvFile, Line: 2, Severity: routines.Error, Message: msgEnvLine}}
+	env, _, err := m.load()
+	testkit.Must(t, err)
+	for name, got := range map[string][]routines.Problem{"the file": EnvProblems(d), "a text": CheckEnv([]byte(text)), "the environment": env.Problems} {
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s: %s", name, diff)
+		}
+	}
+	if broken := env.Broken(); broken == nil || broken.Error() != ".env, line 2: "+msgEnvLine || (Env{}).Broken() != nil {
+		t.Error(broken)
+	}
+	put(t, d.Path(EnvFile), "")
+	testkit.Must(t, os.Mkdir(d.Path(EnvFile), 0o700))
+	if got := EnvProblems(d); len(got) != 1 || !strings.HasSuffix(got[0].Message, "/.env: read .env: not a regular file; put a plain text file in its place") {
+		t.Errorf("a folder in its place: %v", got)
+	}
+	if _, _, err := m.load(); err == nil {
+		t.Error("a folder in its place is loaded")
+	}
+}
+
+func TestAVariableOfAnEnvironmentCountsOnceAndTheLastOne(t *testing.T) {
+	environ := []string{"A=1", "AB=2", "A=3", "B="}
+	for name, want := range map[string]string{"A": "3", "AB": "2", "B": "", "C": ""} {
+		if got := Lookup(environ, name); got != want {
+			t.Errorf("%s is %q, want %q", name, got, want)
+		}
+	}
+	if diff := cmp.Diff([]string{"AB=2", "B=", "A=4"}, With(environ, "A", "4")); diff != "" || environ[0] != "A=1" {
+		t.Errorf("%s, and the old one is %q", diff, environ)
+	}
+}
+
 func TestTheEnvFileNeverPanicsNorLeaks(t *testing.T) {
 	testkit.Check(t, func(t *rapid.T) {
 		text := rapid.SliceOf(rapid.SampledFrom([]string{
@@ -190,12 +249,13 @@ func TestWhatMustAppearNowhereIsKnownByValue(t *testing.T) {
 	e := Env{
 		DiscordToken: "discord.token", WebhookSecret: "1",
 		Engine: []Secret{"ANTHROPIC_API_KEY=sk-from-file", "OLLIM_CLAUDE=/usr/bin/claude", "ANTHROPIC_BASE_URL=http://127.0.0.1"},
+		file:   map[string]string{"MY_PASSWORD": " hunter2 ", "MY_NAME": "not secret", "A_KEY": "short"},
 	}
 	environ := []string{
 		"CLAUDE_CODE_OAUTH_TOKEN=oauth-token", "CLAUDE_CODE_MAX_OUTPUT_TOKENS=320000", "PATH=/usr/bin:/bin", "SSH_KEY=not-ours",
 		"ANTHROPIC_AUTH_TOKEN=auth-token", "ANTHROPIC_CUSTOM_HEADERS=X-Key: abc", "nonsense", "DISCORD_TOKEN=",
 	}
-	want := []string{"discord.token", "oauth-token", "auth-token", "X-Key: abc", "sk-from-file"}
+	want := []string{"discord.token", "oauth-token", "auth-token", "X-Key: abc", "sk-from-file", "hunter2"}
 	if diff := cmp.Diff(want, e.Secrets(environ)); diff != "" {
 		t.Error(diff)
 	}

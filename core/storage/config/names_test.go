@@ -27,7 +27,7 @@ func dotenv(t testing.TB, text string) (*store.Dir, string) {
 	return d, path
 }
 
-// TestNames plays testdata/names.txt: below a line that sets both names is the error, or the file that came of it.
+// TestNames plays testdata/names.txt: with a line that sets both names is the error, or the file that came of it.
 func TestNames(t *testing.T) {
 	goldentest.Stories(t, "names.txt", func(t *testing.T, story string) string {
 		d, path := dotenv(t, "")
@@ -38,30 +38,27 @@ func TestNames(t *testing.T) {
 			if !is {
 				continue
 			}
-			out = append(out, line)
-			verb, rest, _ := strings.Cut(unescaped(step), " ")
-			if verb == ".env" {
+			step, _, _ = strings.Cut(step, " → ")
+			var said []string
+			switch verb, rest, _ := strings.Cut(unescaped(step), " "); verb {
+			case ".env":
 				testkit.Must(t, os.WriteFile(path, []byte(rest), 0o644))
-				continue
-			}
-			if verb == "folder" {
+			case "folder":
 				testkit.Must(t, os.Mkdir(path, 0o700))
-				continue
-			}
-			before, _ := os.ReadFile(path) // there may be none
-			user, bot, _ := strings.Cut(rest, " | ")
-			if err := SetNames(d, user, bot); err != nil {
-				if after, _ := os.ReadFile(path); string(after) != string(before) {
+			default:
+				before, _ := os.ReadFile(path) // there may be none
+				user, bot, _ := strings.Cut(rest, " | ")
+				err := SetNames(d, user, bot)
+				after, _ := os.ReadFile(path)
+				if err == nil {
+					info, err := os.Stat(path)
+					testkit.Must(t, err)
+					said = []string{fmt.Sprintf("%v %q", info.Mode(), after)}
+				} else if said = []string{strings.ReplaceAll(err.Error(), d.Root(), "DATA")}; string(after) != string(before) {
 					t.Errorf("%s: the file became %q", line, after)
 				}
-				out = append(out, strings.ReplaceAll(err.Error(), d.Root(), "DATA"))
-				continue
 			}
-			after, err := os.ReadFile(path)
-			testkit.Must(t, err)
-			info, err := os.Stat(path)
-			testkit.Must(t, err)
-			out = append(out, fmt.Sprintf("%v %q", info.Mode(), after))
+			out = append(out, answered(step, said))
 		}
 		return strings.Join(out, "\n")
 	})

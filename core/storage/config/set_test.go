@@ -23,6 +23,7 @@ import (
 	"ollimbot/core/base/testkit"
 	"ollimbot/core/storage/store"
 	"ollimbot/core/storage/store/storetest"
+	"ollimbot/routines/when"
 )
 
 // tenKeys is what the original writes if nothing was ever set.
@@ -30,7 +31,7 @@ const tenKeys = `{"model_main": null, "model_fork": null, "thinking_main": "off"
 	`"bg_fork_timeout": 1800, "fork_idle_timeout": 10, "permission_mode": "dontAsk", "auto_update": false, ` +
 	`"auto_update_interval": 60, "auto_update_hour": 6}` + "\n"
 
-// TestSettings plays testdata/settings.txt: below a line with ">" is what is read from the files, what has changed in them, and what the
+// TestSettings plays testdata/settings.txt: with a line with ">" is what is read from the files, what has changed in them, and what the
 // user is answered.
 func TestSettings(t *testing.T) {
 	goldentest.Stories(t, "settings.txt", func(t *testing.T, story string) string {
@@ -38,8 +39,8 @@ func TestSettings(t *testing.T) {
 		var out []string
 		for line := range strings.Lines(story) {
 			if step, is := strings.CutPrefix(strings.TrimRight(line, "\n"), "> "); is {
-				out = append(out, "> "+step)
-				out = append(out, settingsStep(t, d, unescaped(strings.Replace(step, "TEN", tenKeys, 1)))...)
+				step, _, _ = strings.Cut(step, " → ")
+				out = append(out, answered(step, settingsStep(t, d, unescaped(strings.Replace(step, "TEN", tenKeys, 1)))))
 			}
 		}
 		return keptAt.ReplaceAllString(strings.ReplaceAll(strings.Join(out, "\n"), d.Root(), "DATA"), "TIME")
@@ -321,5 +322,30 @@ func TestForksThinkLikeTheConversationUnlessToldOtherwise(t *testing.T) {
 		if got := (Runtime{ThinkingFork: set}).ForkThinking("8000"); got != want {
 			t.Errorf("%s: %q", set, got)
 		}
+	}
+}
+
+func TestAFileOfSettingsIsCheckedAsItWouldBeRead(t *testing.T) {
+	for text, rel := range map[string]string{`{"quiet_hours": 7}`: SettingsFile, `{"bg_fork_timeout": "x"}`: RuntimeFile, "{": SettingsFile, "[": RuntimeFile} {
+		d := storetest.Dir(t)
+		storetest.Put(t, d, rel, text)
+		_, want, _ := LoadRuntime(d)
+		if diff := cmp.Diff(want, Check(rel, []byte(text))); diff != "" || len(want) != 1 {
+			t.Errorf("%s: %s", text, diff)
+		}
+	}
+}
+
+func TestEverySettingIsInItsGroupAndTheDayHasItsTimes(t *testing.T) {
+	n := 0
+	for _, group := range Groups {
+		for _, line := range InGroup(defaultRuntime(), group) {
+			if n++; line.About.Group != group || TakesModel(line.Key) != slices.Contains([]string{"model_main", "model_fork", "fallback"}, line.Key) {
+				t.Errorf("%s is among %s, and takes a model: %v", line.Key, group, TakesModel(line.Key))
+			}
+		}
+	}
+	if day := (Runtime{Morning: 1, Noon: 2, Afternoon: 3, Evening: 4, Night: 5}).Day(); n != len(Show(defaultRuntime())) || day != (when.Day{Morning: 1, Noon: 2, Afternoon: 3, Evening: 4, Night: 5}) {
+		t.Errorf("%d settings, and a day of %+v", n, day)
 	}
 }

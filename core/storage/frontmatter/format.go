@@ -2,7 +2,6 @@ package frontmatter
 
 import (
 	"fmt"
-	"strconv"
 	"strings"
 )
 
@@ -36,10 +35,6 @@ func formatField(key string, value any) []string {
 	switch v := value.(type) {
 	case string:
 		return []string{key + ": " + quote(v)}
-	case bool:
-		return []string{key + ": " + strconv.FormatBool(v)}
-	case int:
-		return []string{key + ": " + strconv.Itoa(v)}
 	case []string:
 		if len(v) == 0 {
 			return []string{key + ": []"}
@@ -51,7 +46,7 @@ func formatField(key string, value any) []string {
 		}
 		return lines
 	}
-	return []string{key + ": " + quote(fmt.Sprint(value))}
+	return []string{fmt.Sprintf("%s: %v", key, value)}
 }
 
 // quote writes a YAML double-quoted scalar on one line.

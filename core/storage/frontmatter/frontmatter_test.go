@@ -1,6 +1,7 @@
 package frontmatter
 
 import (
+	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"unicode/utf16"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -55,14 +57,20 @@ func written(text string) []byte {
 	return []byte(strings.ReplaceAll(text, "⏎", "\n"))
 }
 
-// plays plays a file of testdata: below each line with ">" is what comes of it.
+// plays plays a file of testdata: behind each step is what comes of it, or below it if that is more than a line.
 func plays(t *testing.T, file string, tell func(t *testing.T, step string) string) {
 	t.Helper()
 	goldentest.Stories(t, file, func(t *testing.T, story string) string {
 		var out []string
 		for line := range strings.SplitSeq(story, "\n") {
 			if step, is := strings.CutPrefix(line, "> "); is {
-				out = append(out, strings.TrimSuffix(line+"\n"+tell(t, step), "\n"))
+				step, _, _ = strings.Cut(step, " → ")
+				said := strings.TrimSuffix(tell(t, step), "\n")
+				between := "\n"
+				if !strings.Contains(said, "\n") {
+					between = " → "
+				}
+				out = append(out, strings.TrimSuffix("> "+step+between+said, " → "))
 			} else if strings.HasPrefix(line, "# ") {
 				out = append(out, line)
 			}
@@ -88,7 +96,20 @@ func TestWhatIsRead(t *testing.T) {
 			}
 			return brief(Document{Fields: fields})
 		}
-		doc, err := Parse(written(step))
+		if rest, is := strings.CutPrefix(step, "id "); is {
+			id, text, _ := strings.Cut(rest, " ")
+			return fmt.Sprint(HasID(written(text), id))
+		}
+		data := written(step)
+		for name, order := range map[string]binary.AppendByteOrder{"le ": binary.LittleEndian, "be ": binary.BigEndian} {
+			if text, is := strings.CutPrefix(step, name); is { // UTF-16
+				data = nil
+				for _, unit := range utf16.Encode([]rune("\ufeff" + string(written(text)))) {
+					data = order.AppendUint16(data, unit)
+				}
+			}
+		}
+		doc, err := Parse(data)
 		if err != nil {
 			var se *SyntaxError
 			if !errors.As(err, &se) {
@@ -101,7 +122,7 @@ func TestWhatIsRead(t *testing.T) {
 			out += fmt.Sprintf("body in line %d: %q\n", doc.BodyLine, doc.Body)
 		}
 		for _, one := range doc.Dropped {
-			out += fmt.Sprintf("dropped: %v\n", one)
+			out += fmt.Sprintf("dropped in line %d, column %d: %s\n", one.Line, one.Column, one.Problem())
 		}
 		return out
 	})
@@ -169,6 +190,21 @@ func TestGarbageIsRefusedQuickly(t *testing.T) {
 	for what, in := range map[string]string{"64 KiB": "---\nd: \"" + strings.Repeat("x", maxFrontMatter) + "\"\n---\n", "nested too deeply": "---\na: " + strings.Repeat("[", 200) + "\n---\n"} {
 		if _, err := Parse([]byte(in)); err == nil || !strings.Contains(err.Error(), what) {
 			t.Errorf("%q: %v", what, err)
+		}
+	}
+	for size, fits := range map[int]bool{maxFrontMatter: true, maxFrontMatter + 1: false} {
+		if _, _, err := ParseYAML([]byte("a: " + strings.Repeat("x", size-3))); (err == nil) != fits || err != nil && err.Error() != "line 1, column 1: "+msgFileSize {
+			t.Errorf("a file of %d bytes: %v", size, err)
+		}
+	}
+	for n, fits := range map[int]bool{maxDepth: true, maxDepth + 1: false} {
+		if _, err := Parse([]byte("---\na: " + strings.Repeat("[", n) + strings.Repeat("]", n) + "\n---\n")); (err == nil) != fits {
+			t.Errorf("%d lists in each other: %v", n, err)
+		}
+	}
+	for n, fits := range map[int]bool{maxLines: true, maxLines + 1: false} {
+		if _, err := Parse([]byte("---\na: x\n" + strings.Repeat("\n", n-2) + "---\n")); (err == nil) != fits {
+			t.Errorf("%d lines: %v", n, err)
 		}
 	}
 }

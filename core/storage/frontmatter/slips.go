@@ -127,7 +127,7 @@ func (l line) value(at int, key string) (may below, open, err error) {
 		if key == "" || strings.ContainsAny(text[1:], "[{") {
 			return whatever, nil, nil
 		}
-		if !closed(text) {
+		if flowEnd(l.text, at) < 0 {
 			return whatever, l.slip(at, msgListOpen), nil
 		}
 		return words, nil, nil
@@ -179,17 +179,18 @@ func quoteEnd(text string, at int) int {
 	return -1
 }
 
-// closed reports whether a flow list may end on its line.
-func closed(text string) bool {
+// flowEnd returns the offset after a flow list that begins at an offset, or -1 if it does not end on the line. Of a list
+// with a quote that is not closed it is the end of the line, as the library knows better.
+func flowEnd(text string, at int) int {
 	item := true // one begins here
-	for i := 1; i < len(text); i++ {
+	for i := at + 1; i < len(text); i++ {
 		switch c := text[i]; {
 		case c == ']':
-			return true
+			return i + 1
 		case item && (c == '"' || c == '\''):
 			end := quoteEnd(text, i)
 			if end < 0 {
-				return true // the library knows
+				return len(text)
 			}
 			i = end - 1
 			item = false
@@ -197,5 +198,5 @@ func closed(text string) bool {
 			item = c == ',' || item && c == ' '
 		}
 	}
-	return false
+	return -1
 }

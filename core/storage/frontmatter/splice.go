@@ -151,20 +151,16 @@ func (s *splicer) comment(f Field, from int) string {
 	line := strings.TrimRight(s.lines[from], "\r\n")
 	v := f.Value
 	after := min(f.Column+len(f.Key), len(line))
-	switch {
-	case v.Kind == List && v.Line == f.Line:
-		return ""
-	case v.Quoted && v.Line == f.Line:
-		end := quoteEnd(line, byteOffset(line, v.Column))
-		if end < 0 {
+	if at := byteOffset(line, v.Column); v.Line == f.Line && v.Kind != Null {
+		after = at
+		if v.Quoted {
+			after = quoteEnd(line, at)
+		} else if v.Kind == List {
+			after = flowEnd(line, at)
+		}
+		if after < 0 {
 			return ""
 		}
-		if tail := strings.TrimLeft(line[end:], " \t"); strings.HasPrefix(tail, "#") {
-			return tail
-		}
-		return ""
-	case v.Kind == Scalar && v.Line == f.Line:
-		after = byteOffset(line, v.Column)
 	}
 	if i := strings.Index(line[after:], " #"); i >= 0 {
 		return line[after+i+1:]

@@ -82,22 +82,6 @@ func changes(before, after string) string {
 	return out
 }
 
-func TestEachKindOfValueIsFormatted(t *testing.T) {
-	for what, c := range map[string]struct {
-		value any
-		want  string
-	}{
-		"a text": {"no", `k: "no"`}, "an empty text": {"", `k: ""`}, "a switch": {false, "k: false"}, "a number": {0, "k: 0"},
-		"a list": {[]string{"a", ""}, "k:\n  - \"a\"\n  - \"\""}, "an empty list": {[]string{}, "k: []"},
-	} {
-		t.Run(what, func(t *testing.T) {
-			if got := string(Format([]Entry{{"k", c.value}}, "")); got != "---\n"+c.want+"\n---\n" {
-				t.Errorf("%q, want %q", got, c.want)
-			}
-		})
-	}
-}
-
 func TestFormattingFollowsTheSpec(t *testing.T) {
 	got := Format([]Entry{
 		{"id", "a1b2c3d4"},
@@ -107,6 +91,10 @@ func TestFormattingFollowsTheSpec(t *testing.T) {
 		{"allowed-tools", []string{"Bash(ollim-bot tasks *)", "Read"}},
 		{"max-chain", 3},
 		{"skills", []string{}},
+		{"none", nil},
+		{"empty", ""},
+		{"off", false},
+		{"tags", []string{"a", "\x01\u0085\t\r\n\u2028"}},
 	}, "\n Hello \n\n")
 	const want = `---
 id: "a1b2c3d4"
@@ -118,6 +106,11 @@ allowed-tools:
   - "Read"
 max-chain: 3
 skills: []
+empty: ""
+off: false
+tags:
+  - "a"
+  - "\x01\x85\t\r\n\u2028"
 ---
 Hello
 `

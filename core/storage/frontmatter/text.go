@@ -47,7 +47,6 @@ const (
 var hints = []struct{ has, message string }{
 	{"could not find end character", "a quote that is opened here is never closed: close it on the same line"},
 	{"found character '\t'", msgTab},
-	{"found invalid token", "a character that cannot begin a value: put the value in quotes"},
 	{"after document separator", "three dashes must be alone on their line: move the text below them"},
 	{"mapping value is not allowed", "a colon where none can be: put the value in quotes"},
 	{"value is not allowed in this context", "this line does not belong to the key above it: " +
@@ -55,9 +54,6 @@ var hints = []struct{ has, message string }{
 	{"unexpected key name", "a key is expected here: write `key: value`"},
 	{"non-map value is specified", msgNoColon},
 	{"sequence end token ']' not found", "a [ that is opened here is never closed: add ]"},
-	{"sequence was used where mapping", "a list item where a key is expected: write `key: value`"},
 	{"could not find flow map", "a { that is opened here is never closed: add }"},
-	{"could not find flow mapping end", "a { that is opened here is never closed: add }"},
 	{"invalid header option", "after | or > only a line break can follow: begin the text on the next line"},
-	{"already defined", "this key is already set: remove one of the two"},
 }

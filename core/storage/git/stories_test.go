@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -27,7 +29,8 @@ func TestWhatWaitsForAnotherGit(t *testing.T) {
 	stories(t, "waits")
 }
 
-// stories plays a file of testdata: below a line with ">" is what the recorder or git answers, and what is logged.
+// stories plays a file of testdata: behind a step, or below it if that is more than a line, is what the recorder or git
+// answers, and what is logged.
 func stories(t *testing.T, file string) {
 	t.Helper()
 	goldentest.Stories(t, file+".txt", func(t *testing.T, story string) string {
@@ -36,12 +39,15 @@ func stories(t *testing.T, file string) {
 		var out []string
 		for line := range strings.Lines(story) {
 			line = strings.TrimRight(line, "\n")
-			step, is := strings.CutPrefix(line, "> ")
-			if is || strings.HasPrefix(line, "#") {
+			if step, is := strings.CutPrefix(line, "> "); is {
+				step, _, _ = strings.Cut(step, " → ")
+				answer := s.answers(step)
+				if len(answer) == 1 && answer[0] != "" {
+					step, answer = step+" → "+answer[0], nil
+				}
+				out = append(append(out, "> "+step), answer...)
+			} else if strings.HasPrefix(line, "#") {
 				out = append(out, line)
-			}
-			if is {
-				out = append(out, s.answers(step)...)
 			}
 		}
 		return strings.Join(out, "\n")
@@ -79,6 +85,29 @@ func (s *workshop) step(step string) string {
 		put(s.t, s.d, rel, more)
 	case "rm":
 		testkit.Must(s.t, os.RemoveAll(s.d.Path(rel)))
+	case "exec": // makes a file a program
+		testkit.Must(s.t, os.Chmod(s.d.Path(rel), 0o700))
+	case "ls":
+		names, err := filepath.Glob(s.d.Path(rel))
+		testkit.Must(s.t, err)
+		return strings.Join(names, " ")
+	case "before": // the next git of that name another step is taken
+		s.g.Sandbox = func(cmd *exec.Cmd) func() {
+			if slices.Contains(cmd.Args, rel) {
+				s.g.Sandbox = nil
+				s.step(more)
+			}
+			return func() {}
+		}
+	case "break": // git's commands of that name
+		s.g.Sandbox = func(cmd *exec.Cmd) func() {
+			if slices.Contains(cmd.Args, rel) {
+				cmd.Path, cmd.Args = "/bin/sh", []string{"sh", "-c", "echo no >&2; exit 3"}
+			}
+			return func() {}
+		}
+	case "mend":
+		s.g.Sandbox = nil
 	case "ln":
 		testkit.Must(s.t, os.Symlink(more, s.d.Path(rel)))
 	case "mkdir":

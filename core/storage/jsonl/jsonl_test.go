@@ -1,11 +1,13 @@
 package jsonl
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"slices"
 	"strings"
 	"testing"
+	"testing/iotest"
 
 	"pgregory.net/rapid"
 
@@ -63,12 +65,6 @@ func TestALogIsReadFromItsEndAPageAtATime(t *testing.T) {
 	})
 }
 
-func TestAMissingLogIsReadAtOnce(t *testing.T) {
-	if got, _ := pages(t, newLog(t), 1); len(got) > 0 {
-		t.Error(got)
-	}
-}
-
 func TestALogThatWasShortenedIsReadFromItsEndAgain(t *testing.T) {
 	l := newLog(t)
 	for i := range 10 {
@@ -83,23 +79,69 @@ func TestALogThatWasShortenedIsReadFromItsEndAgain(t *testing.T) {
 	}
 }
 
-func TestALogKeepsItsEndAndCountsWhatIsDamaged(t *testing.T) {
-	d := storetest.Dir(t)
-	type value struct{ N int }
-	l := Log[value]{Dir: d, Rel: "state/x.jsonl", Limit: 1000, Keep: 500}
-	if list, damaged, err := l.Newest(1000); len(list) != 0 || damaged != 0 || err != nil {
-		t.Errorf("a missing file gives %v, %d, %v", list, damaged, err)
+func TestALogThatReachesItsLimitKeepsWholeLinesOfItsEnd(t *testing.T) {
+	l := newLog(t)
+	l.Limit, l.Keep = 10, 4
+	for i, want := range []string{"1\n", "1\n2\n", "1\n2\n3\n", "1\n2\n3\n4\n", "4\n5\n", "4\n5\n6\n", "4\n5\n6\n7\n", "7\n8\n"} {
+		testkit.Must(t, l.Append(i+1))
+		if got := storetest.Text(t, l.Dir, l.Rel); got != want {
+			t.Errorf("with %d it is %q, want %q", i+1, got, want)
+		}
 	}
-	for i := range 500 {
-		testkit.Must(t, l.Append(value{i}))
+	testkit.Must(t, l.Dir.Append(l.Rel, []byte(" "), []byte("torn"), []byte("9")))
+	for limit, want := range map[int64]string{0: "[] 0", 2: "[] 0", 3: "[9] 0", 8: "[9] 1", 12: "[8 9] 1", 100: "[7 8 9] 1"} {
+		list, damaged, err := l.Newest(limit)
+		if got := fmt.Sprint(list, damaged); err != nil || got != want {
+			t.Errorf("the last %d bytes are %s, %v; want %s", limit, got, err, want)
+		}
 	}
-	testkit.Must(t, d.Append("state/x.jsonl", []byte(`{"N": `)))
-	list, damaged, err := l.Newest(1000)
-	if err != nil || damaged != 1 || len(list) < 40 || list[len(list)-1].N != 499 || list[0].N != 500-len(list) {
-		t.Errorf("%v, %d, %v", list, damaged, err)
+}
+
+func TestALineIsReadWholeHoweverLongItIs(t *testing.T) {
+	for _, n := range []int{0, 1, 64<<10 - 1, 64 << 10, 64<<10 + 1, 200_000} {
+		long := strings.Repeat("x", n)
+		for text, want := range map[string][]string{
+			"a\n" + long + "\nb\nc": {"a\n", long + "\n", "b\n"}, long + "\n" + long + "\nb\n": {long + "\n", long + "\n", "b\n"}, "a\nb": {"a\n", "b"}, "": nil,
+		} {
+			var got []string
+			testkit.Must(t, EachLine(strings.NewReader(text), func(line []byte) bool {
+				got = append(got, string(line))
+				return len(got) < 3
+			}))
+			if !slices.Equal(got, want) {
+				t.Errorf("with %d letters: %d lines, of %d", n, len(got), len(want))
+			}
+		}
 	}
-	if info, err := os.Stat(d.Path("state/x.jsonl")); err != nil || info.Size() > 1000 {
-		t.Errorf("%v, %v", info.Size(), err)
+	if err := EachLine(iotest.ErrReader(os.ErrClosed), func([]byte) bool { return true }); !errors.Is(err, os.ErrClosed) {
+		t.Errorf("a reader that fails: %v", err)
+	}
+	for v := range Lines[int]([]byte("1\n\n2\n3\n")) {
+		if v != 1 {
+			t.Errorf("%d, after the reader had stopped", v)
+		}
+		break
+	}
+}
+
+func TestAMissingLogIsEmptyAndAFolderIsNone(t *testing.T) {
+	l := newLog(t)
+	for _, folder := range []bool{false, true} {
+		list, damaged, newest := l.Newest(10)
+		next, bad, before := l.Before(Cursor{}, func(int) bool { return true })
+		each := l.Each(func([]byte) bool { return true })
+		for what, err := range map[string]error{"newest": newest, "before": before, "each": each} {
+			if (err != nil) != folder || len(list)+damaged+bad != 0 || next.AtBeginning() == folder {
+				t.Errorf("%s, a folder %v: %v, %d, %d, %+v, %v", what, folder, list, damaged, bad, next, err)
+			}
+		}
+		testkit.Must(t, l.Dir.MakeFolder(l.Rel))
+	}
+	if err := l.Append(1); err == nil {
+		t.Error("a line was appended to a folder")
+	}
+	if err := (Log[any]{Dir: l.Dir, Rel: "x.jsonl"}).Append(func() {}); err == nil || !strings.HasPrefix(err.Error(), "append to x.jsonl: ") {
+		t.Errorf("a function was appended: %v", err)
 	}
 }
 

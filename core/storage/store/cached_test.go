@@ -77,6 +77,18 @@ func TestAFileIsReadAgainWhenItHasChangedAndOnlyThen(t *testing.T) {
 	})
 }
 
+func TestListsAreTheSameIfTheyAreInTheSamePlace(t *testing.T) {
+	one := []int{1, 2}
+	for _, c := range []struct {
+		a, b []int
+		same bool
+	}{{nil, []int{}, true}, {one, one, true}, {one, one[:1], false}, {one, []int{1, 2}, false}, {one[:1], one[1:], false}} {
+		if got := Same(c.a, c.b); got != c.same {
+			t.Errorf("%v and %v are the same: %v", c.a, c.b, got)
+		}
+	}
+}
+
 func TestATroubleIsReportedOnceAndAgainWhenItReturns(t *testing.T) {
 	var trouble Trouble
 	for _, c := range []struct {

@@ -35,13 +35,6 @@ func put(t testing.TB, d *Dir, rel, text string) {
 	testkit.Must(t, os.WriteFile(d.Path(rel), []byte(text), 0o600))
 }
 
-func mode(t *testing.T, path string) fs.FileMode {
-	t.Helper()
-	info, err := os.Stat(path)
-	testkit.Must(t, err)
-	return info.Mode().Perm()
-}
-
 func TestTheHomeDirectoryIsExpandedAndShown(t *testing.T) {
 	home := t.TempDir()
 	t.Setenv("HOME", home)

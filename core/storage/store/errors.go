@@ -38,7 +38,7 @@ var cures = []struct {
 }{
 	{full, cureFull},
 	{[]error{syscall.EROFS, fs.ErrPermission}, cureReadOnly},
-	{[]error{errNotDirectory, syscall.ENOTDIR}, cureNotDirectory},
+	{[]error{syscall.ENOTDIR}, cureNotDirectory},
 	{[]error{syscall.EISDIR}, cureIsDirectory},
 	{[]error{syscall.ENAMETOOLONG}, cureLongName},
 	{[]error{syscall.ELOOP}, cureLoop},

@@ -20,10 +20,9 @@ const MaxRead = 4 << 20
 var errTooLarge = errors.New("the file is larger than the limit of 4 MiB; make it smaller")
 
 var (
-	errNotRegular   = errors.New("not a regular file; put a plain text file in its place")
-	errNotDirectory = errors.New("not a directory")
-	errNotLockable  = errors.New("not a regular file; remove it, and the bot creates a new one")
-	errOutside      = errors.New("the name is outside of the data directory")
+	errNotRegular  = errors.New("not a regular file; put a plain text file in its place")
+	errNotLockable = errors.New("not a regular file; remove it, and the bot creates a new one")
+	errOutside     = errors.New("the name is outside of the data directory")
 )
 
 // Read returns the content of a file. It refuses files larger than MaxRead and anything but a

@@ -93,9 +93,6 @@ func makeRoot(root string) error {
 	if err != nil {
 		return err
 	}
-	if !info.IsDir() {
-		return &fs.PathError{Op: "open", Path: root, Err: errNotDirectory}
-	}
 	if home, err := os.UserHomeDir(); err == nil && home == root || info.Mode()&fs.ModeSticky != 0 {
 		return nil
 	}

@@ -2,34 +2,40 @@ package store
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"runtime"
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"golang.org/x/sys/unix"
 
 	"ollimbot/core/base/testkit"
 )
 
-// unprivileged runs fn as a user to whom file modes apply, even if the test runs as root: the
-// thread drops the capabilities that override modes.
+// unprivileged runs fn as a user to whom file modes apply, even if the test runs as root: its thread gives up the capabilities
+// that override modes, and ends with it.
 func unprivileged(t *testing.T, fn func()) {
 	t.Helper()
-	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
-	header := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
-	var old [2]unix.CapUserData
-	testkit.Must(t, unix.Capget(&header, &old[0]))
-	less := old
-	less[0].Effective &^= 1<<unix.CAP_DAC_OVERRIDE | 1<<unix.CAP_DAC_READ_SEARCH | 1<<unix.CAP_FOWNER
-	testkit.Must(t, unix.Capset(&header, &less[0]))
-	defer func() {
-		testkit.Must(t, unix.Capset(&header, &old[0]))
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		runtime.LockOSThread()
+		header := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
+		var own [2]unix.CapUserData
+		err := unix.Capget(&header, &own[0])
+		const modes = 1<<unix.CAP_DAC_OVERRIDE | 1<<unix.CAP_DAC_READ_SEARCH | 1<<unix.CAP_FOWNER
+		own[0].Effective &^= modes
+		own[0].Permitted &^= modes // which access(2) uses for root
+		if err := errors.Join(err, unix.Capset(&header, &own[0])); err != nil {
+			t.Error(err)
+			return
+		}
+		fn()
 	}()
-	fn()
+	<-done
 }
 
 // TestWhatModesForbidIsAnErrorWithACure plays its stories with steps of a user to whom file modes apply: those that begin with "less".
@@ -44,17 +50,21 @@ func TestWhatModesForbidIsAnErrorWithACure(t *testing.T) {
 	})
 }
 
-// Its words differ for root, who may look where others may not.
-func TestADirectoryThatCannotBeMadeIsAnErrorWithACure(t *testing.T) {
-	sealed := filepath.Join(t.TempDir(), "sealed")
-	testkit.Must(t, os.Mkdir(sealed, 0o500))
-	d, err := At(filepath.Join(sealed, "below", "it"))
-	testkit.Must(t, err)
-	unprivileged(t, func() {
-		if err := d.Prepare(); !errors.Is(err, fs.ErrPermission) || !strings.Contains(err.Error(), "--data-dir") {
-			t.Errorf("it says %v", err)
-		}
-	})
+func TestADirectoryOfAnotherUserIsNotTrusted(t *testing.T) {
+	d := prepared(t)
+	testkit.Must(t, os.Chmod(d.Root(), 0o777))
+	if err := os.Chown(d.Root(), 4711, -1); err != nil {
+		t.Log("only root can give a directory away; this is not tested here")
+		return
+	}
+	foreign := fmt.Sprintf(msgForeign, d.Display(), 4711, d.Display())
+	if err := d.Trusted(); err == nil || err.Error() != foreign {
+		t.Error(err)
+	}
+	testkit.Must(t, d.Prepare()) // which closes it, as root may
+	if diff := cmp.Diff([]string{foreign}, d.Concerns()); diff != "" {
+		t.Error(diff)
+	}
 }
 
 func TestStateThatCannotBeMadePrivateIsNotUsed(t *testing.T) {

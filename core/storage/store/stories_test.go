@@ -2,6 +2,7 @@ package store
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -28,7 +29,8 @@ func TestWhatIsNoFileNeverHangs(t *testing.T)               { stories(t, "strang
 func TestWhoMayWriteDecidesWhatIsTrusted(t *testing.T)      { stories(t, "trusted", (*shelf).step) }
 func TestWhyADirectoryCannotBeUsedIsSaidFirst(t *testing.T) { stories(t, "usable", (*shelf).step) } // N22, N23
 
-// stories plays a file of testdata: below a line with ">" is what the store answers, with the kinds of its errors in brackets.
+// stories plays a file of testdata: behind a step, or below it if that is more than a line, is what the store answers, with the
+// kinds of its errors in brackets.
 func stories(t *testing.T, file string, play func(*shelf, string) string) {
 	t.Helper()
 	goldentest.Stories(t, file+".txt", func(t *testing.T, story string) string {
@@ -41,10 +43,12 @@ func stories(t *testing.T, file string, play func(*shelf, string) string) {
 		for line := range strings.Lines(story) {
 			line = strings.TrimRight(line, "\n")
 			if step, is := strings.CutPrefix(line, "> "); is {
-				out = append(out, line)
-				if answer := play(s, s.read(step)); answer != "" {
-					out = append(out, s.hide(answer))
+				step, _, _ = strings.Cut(step, " → ")
+				answer, between := s.hide(play(s, s.read(step))), "\n"
+				if !strings.Contains(answer, "\n") {
+					between = " → "
 				}
+				out = append(out, strings.TrimSuffix("> "+step+between+answer, " → "))
 			} else if strings.HasPrefix(line, "#") {
 				out = append(out, line)
 			}
@@ -57,14 +61,14 @@ func stories(t *testing.T, file string, play func(*shelf, string) string) {
 type shelf struct {
 	t       *testing.T
 	top     string
-	d       *Dir
+	d, one  *Dir                  // the current one, and the first
 	unlocks map[*Dir]func() error // of the bots
 }
 
 func (s *shelf) at(rel string) {
 	d, err := At(filepath.Join(s.top, rel))
 	testkit.Must(s.t, err)
-	s.d = d
+	s.d, s.one = d, cmp.Or(s.one, d)
 }
 
 var (
@@ -134,6 +138,10 @@ func (s *shelf) step(step string) string {
 			rel, _ = filepath.Rel(s.top, d.Root())
 		}
 		s.at(rel)
+	case "first": // of them
+		s.d = s.one
+	case "size":
+		return fmt.Sprint(Size(d.Path(rel)))
 	case "write":
 		return said(d.Write(rel, []byte(text)))
 	case "append":

@@ -3,9 +3,12 @@ package trash
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"ollimbot/core/base/testkit"
 	"ollimbot/core/storage/store"
@@ -50,7 +53,7 @@ func TestRestoringReplacesNoFile(t *testing.T) {
 	storetest.Put(t, d, "routines/a.md", "old")
 	testkit.Must(t, Put(d, noon(), "routines/a.md"))
 	storetest.Put(t, d, "routines/a.md", "new")
-	if err := Restore(d, List(d, noon(), "routines")[0], "routines/a.md"); err == nil || !strings.Contains(err.Error(), "another file") {
+	if err := Restore(d, List(d, noon(), "routines")[0], "routines/a.md"); err == nil || err.Error() != "restore routines/a.md: another file has this name now" {
 		t.Error(err)
 	}
 	if storetest.Text(t, d, "routines/a.md") != "new" || listed(d, noon(), "routines") == nil {
@@ -60,34 +63,53 @@ func TestRestoringReplacesNoFile(t *testing.T) {
 
 func TestTheNewestIsFirstAndALongNameFits(t *testing.T) {
 	d := storetest.Prepared(t)
-	long := "routines/" + strings.Repeat("x", 240) + ".md"
-	for i, rel := range []string{"routines/a.md", long} {
+	name := func(n int) string { return "routines/" + strings.Repeat("x", n-3) + ".md" }
+	for i, rel := range []string{"routines/a.md", name(200), name(201)} {
 		storetest.Put(t, d, rel, rel)
 		testkit.Must(t, Put(d, noon().Add(time.Duration(i)*time.Second), rel))
 	}
-	got := listed(d, noon(), "routines")
-	if len(got) != 2 || !strings.HasPrefix(got[0], "routines/xxx") || !strings.HasSuffix(got[0], ".md") || got[1] != "routines/a.md" {
-		t.Errorf("%q", got)
+	if diff := cmp.Diff([]string{name(193), name(200), "routines/a.md"}, listed(d, noon(), "routines")); diff != "" {
+		t.Error(diff)
 	}
 }
 
 func TestExpiryDeletesWhatIsOldOrTooMuch(t *testing.T) {
 	d := storetest.Prepared(t)
-	storetest.Put(t, d, "routines/old.md", "x")
-	testkit.Must(t, Put(d, noon().Add(-Kept), "routines/old.md"))
-	storetest.Put(t, d, folder+"/notes.txt", "not ours")
-	testkit.Must(t, os.MkdirAll(d.Path(folder), 0o700))
-	for i := range most + 1 {
-		name := noon().Add(-time.Duration(i)*time.Second).Format(stamp) + ".routines.x.md"
-		testkit.Must(t, os.WriteFile(d.Path(folder+"/"+name), nil, 0o600))
+	in := func(age time.Duration) string { return noon().Add(-age).Format(stamp) + ".routines.x.md" }
+	names := []string{"notes.txt", "these are notes with a longer name.routines.a.md", noon().Format(stamp), noon().Format(stamp) + ".routines"}
+	for i := range most - 1 {
+		names = append(names, in(time.Duration(i)*time.Second))
 	}
-	Expire(d, noon())
-	got := List(d, noon(), "routines")
-	if len(got) != most || got[most-1].At.Before(noon().Add(-(most-1)*time.Second)) {
-		t.Errorf("%d files are left", len(got))
+	names = append(names, in(Kept-time.Microsecond))
+	slices.Sort(names)
+	for _, name := range append([]string{in(Kept), in(Kept + time.Hour)}, names...) {
+		storetest.Put(t, d, folder+"/"+name, "x")
 	}
-	if storetest.Text(t, d, folder+"/notes.txt") != "not ours" {
-		t.Error("a file of another kind was deleted")
+	for range 2 {
+		Expire(d, noon())
+		entries, err := d.Entries(folder)
+		testkit.Must(t, err)
+		var left []string
+		for _, e := range entries {
+			left = append(left, e.Name())
+		}
+		if diff := cmp.Diff(names, left); diff != "" {
+			t.Error(diff)
+		}
+		storetest.Put(t, d, folder+"/"+in(Kept-2*time.Microsecond), "x") // one too many
+		names = slices.DeleteFunc(names, func(name string) bool { return name == in(Kept-time.Microsecond) })
+		names = slices.Sorted(slices.Values(append(names, in(Kept-2*time.Microsecond))))
+	}
+}
+
+func TestATextThatIsOverwrittenIsKeptToBeReadAndNotListed(t *testing.T) {
+	d := storetest.Prepared(t)
+	testkit.Must(t, Copy(d, noon(), "routines/a.md", []byte("A")))
+	if got := storetest.Text(t, d, folder+"/"+noon().Format(stamp)+".refused-routines.a.md"); got != "A" || listed(d, noon(), "routines") != nil {
+		t.Errorf("kept %q, listed %q", got, listed(d, noon(), "routines"))
+	}
+	if err := Copy(d, noon(), strings.Repeat("x", 300)+"/a.md", nil); err == nil || !strings.HasPrefix(err.Error(), "keep xxx") {
+		t.Errorf("a folder whose name is too long: %v", err)
 	}
 }
 
