@@ -25,8 +25,7 @@ import (
 
 func TestAnAnswerOfAForkCanBeRepliedToLater(t *testing.T) {
 	acted(t, func(s *stage, a *actor) {
-		testkit.Must(t, s.EnterFork(""))
-		synctest.Wait()
+		s.enter("")
 		id := a.session(1).ID()
 		for _, message := range []post.MessageID{"8001", s.answerID("fine")} {
 			if from, _ := s.o.Records.Runs.Lookup(s.now(), message); from.Session != id {
@@ -115,8 +114,7 @@ func TestATaskThatACommandWroteIsTheAgentsAtTheEndOfTheTurn(t *testing.T) {
 
 func TestTheEndOfAForkTakesItsQuestionsBack(t *testing.T) {
 	acted(t, func(s *stage, _ *actor) {
-		testkit.Must(t, s.EnterFork(""))
-		synctest.Wait()
+		s.enter("")
 		verdict := make(chan policy.Verdict, 1)
 		go func() {
 			v, _ := s.o.Guard.Approvals().Ask(context.Background(), policy.Request{Question: "Bash(rm x)"})
@@ -131,12 +129,32 @@ func TestTheEndOfAForkTakesItsQuestionsBack(t *testing.T) {
 }
 
 func TestAnEngineKnowsWhatItsSessionMayDo(t *testing.T) {
-	a := &actor{}
-	actedWith(t, a, nil, func(s *stage, a *actor) {
+	acted(t, func(s *stage, a *actor) {
 		o := a.opened[0]
 		_, allowed := s.Guard(policy.Main)
-		if o.Dir != s.dir.Root() || !slices.Equal(o.Allowed, allowed) || len(allowed) == 0 || o.Permission == nil || len(o.Tools) != len(toolset.Tools(nil)) {
+		if o.Dir != s.dir.Root() || !slices.Equal(o.Allowed, allowed) || len(allowed) == 0 || o.Permission == nil ||
+			len(o.Tools) != len(toolset.Tools(nil))+1 || o.Tools[len(o.Tools)-1].Name != "borrowed" ||
+			o.SystemPrompt != "the system prompt" || o.BriefPrompt != "the brief prompt" {
 			t.Errorf("%+v", o)
+		}
+	})
+}
+
+func TestANewMainSessionAndNoOtherRenewsTheLibrary(t *testing.T) {
+	acted(t, func(s *stage, a *actor) {
+		for _, step := range []struct {
+			what string
+			do   func()
+			want int
+		}{
+			{"the first session", func() { s.say("hello") }, 1},
+			{"a fork", func() { s.enter("") }, 1},
+			{"a session that is opened again", func() { a.next(errors.New("it broke")); s.say("in the fork"); s.click("act:fork_exit:_"); s.say("one") }, 1},
+			{"a new conversation", func() { s.clear(); s.say("two") }, 2},
+		} {
+			if step.do(); s.renewed != step.want {
+				t.Errorf("after %s it was renewed %d times, want %d", step.what, s.renewed, step.want)
+			}
 		}
 	})
 }
@@ -181,8 +199,7 @@ func TestFilesAndCardsOfTheAgentAreShownAndWrittenDown(t *testing.T) {
 		if len(actions) != 2 {
 			t.Errorf("written down: %q", actions)
 		}
-		testkit.Must(t, s.EnterFork(""))
-		synctest.Wait()
+		s.enter("")
 		if r := a.session(1).call(t, toolset.DiscordEmbed, `{"title":"Hi"}`); r.IsError {
 			t.Errorf("%+v", r)
 		}

@@ -141,12 +141,10 @@ func (n *teller) given(step string) {
 		n.adjust = func(r *config.Runtime) {
 			r.ModelMain, r.ThinkingMain, r.ModelFork, r.ThinkingFork, r.PermissionMode = "opus", "low", n.modelFork, "high", "default"
 		}
-	case "run", "old": // a message of one
-		at := n.now()
-		if what == "old" {
-			at = at.Add(-8 * 24 * time.Hour)
-		}
-		testkit.Must(n.t, n.o.Records.Runs.Record(at, []post.MessageID{post.MessageID(rest)}, "run-"+rest, ""))
+	case "run": // a message of one, which may be this old
+		id, age, _ := strings.Cut(rest, " ")
+		old, _ := time.ParseDuration(age)
+		testkit.Must(n.t, n.o.Records.Runs.Record(n.now().Add(-old), []post.MessageID{post.MessageID(id)}, "run-"+id, ""))
 	default:
 		n.t.Fatalf("nothing is given by %q", step)
 	}
@@ -161,15 +159,16 @@ func (n *teller) do(verb, rest string) {
 		}
 	}
 	switch verb {
-	case "say": // on the phone
+	case "say", "forward": // on the phone; what is forwarded is from mail
 		n.sent++
-		fails(n.send(command.Receive{From: "Phone", Key: fmt.Sprint(1000 + n.sent), Text: rest}))
+		from := map[string]label.Label{"forward": fromMail}[verb]
+		fails(n.send(command.Receive{From: "Phone", Key: fmt.Sprint(1000 + n.sent), Text: rest, Label: from}))
 	case "type": // in the dashboard
 		fails(n.send(command.Receive{Text: rest}))
 	case "reply":
 		n.sent++
 		fails(n.send(command.Receive{From: "Phone", Key: fmt.Sprint(1000 + n.sent), Text: more, ReplyTo: post.MessageID(word), Quoted: "its own text"}))
-	case "late": // words that were written this long ago
+	case "late": // words that were written this long ago, by their surface's clock
 		d, err := time.ParseDuration(word)
 		testkit.Must(t, err)
 		n.sent++
@@ -340,8 +339,12 @@ func (n *teller) play(text string) (out []any) {
 			one = func() { n.forks.current().requestExit(command.Exit(word), more) }
 		case "cut": // as by the next message
 			one = func(ctx context.Context) { n.running.makeRoom(ctx); <-ctx.Done() }
-		case "interrupts":
-			one = func(ctx context.Context) { testkit.Must(n.t, n.Interrupt(n.t.Context())); <-ctx.Done() }
+		case "interrupts": // with the button of the answer
+			one = func(ctx context.Context) {
+				_, err := n.Click(n.t.Context(), "1", "act:"+post.StopAnswer+":"+n.phone.answers[len(n.phone.answers)-1].ID)
+				testkit.Must(n.t, err)
+				<-ctx.Done()
+			}
 		case "sleeps":
 			one = func() { time.Sleep(span) }
 		case "status":
