@@ -197,12 +197,25 @@ func TestAFullQueueGivesTheMessageBack(t *testing.T) {
 		if err := s.EnterFork(""); err == nil || err.Error() != textTooManyMessages {
 			t.Errorf("a fork: %v", err)
 		}
+		testkit.Must(t, s.o.Records.Updates.Append(s.now(), "The kettle is hot."))
+		if _, _, err := s.DeliverUpdates(); err == nil || err.Error() != textTooManyMessages {
+			t.Errorf("updates: %v", err)
+		}
 		release()
 		synctest.Wait()
 		s.say("now")
-		if n := len(a.inputs()); n != maxJobs+1 || a.inputs()[n-1] != "now" {
+		if n := len(a.inputs()); n != maxJobs+1 || !strings.HasSuffix(a.inputs()[n-1], "now") {
 			t.Errorf("%d turns", n)
 		}
+		s.enter("")
+		release = s.occupy()
+		for range maxJobs {
+			testkit.Must(t, s.Ask("busy"))
+		}
+		if err := s.ExitFork(command.ExitSave); err == nil || err.Error() != textTooManyMessages {
+			t.Errorf("out of the fork: %v", err)
+		}
+		release()
 	})
 }
 
@@ -277,8 +290,8 @@ func TestPostsGetButtonsThatLastAndFilesAreWrittenDown(t *testing.T) {
 		}
 		for button, want := range map[string]string{
 			buttons[0].Action: textButtonExpired, "act:unheard_of:_": textUnknownButton, "what": textUnknownButton,
-			"act:" + post.StopAnswer + ":a": textAnswerOver,
-			"act:task_done:_":               "google is not connected", "act:task_del:_": "google is not connected", "act:event_del:_": "google is not connected",
+			"act:" + post.StopAnswer + ":a": textAnswerOver, "act:fork_save:_": textNoFork, "act:fork_report:_": textNoFork, "act:fork_exit:_": textNoFork,
+			"act:task_done:_": "google is not connected", "act:task_del:_": "google is not connected", "act:event_del:_": "google is not connected",
 		} {
 			if _, err := s.Click(s.t.Context(), id, button); err == nil || err.Error() != want {
 				t.Errorf("%s: %v, want %s", button, err, want)
