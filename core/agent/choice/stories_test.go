@@ -109,6 +109,9 @@ func (c *conversation) did(what string) error {
 }
 
 func (c *conversation) Configure(_ context.Context, s agent.Settings) error {
+	if how, why, _ := strings.Cut(c.fails, " "); how == "sets" {
+		return errors.New(why)
+	}
 	c.o.Settings = c.o.Settings.With(s)
 	return c.did(fmt.Sprintf("set to %+v", s))
 }
@@ -140,7 +143,8 @@ func (c *conversation) Send(_ context.Context, m agent.Message) iter.Seq2[agent.
 				answer = "SUMMARY OF " + strings.Join(before, ", ")
 			}
 		} else {
-			c.note("%s hears %q as %q", c.label(c.id), plain(m.Text), c.o.Settings.Model)
+			as := strings.TrimSpace(fmt.Sprint(c.o.Settings.Model, " ", c.o.Settings.Thinking, " ", c.o.Settings.Mode))
+			c.note("%s hears %q as %q", c.label(c.id), plain(m.Text), as)
 			c.heard[c.id] = append(slices.Clone(before), plain(m.Text))
 		}
 		end := agent.Result{SessionID: c.id, Usage: agent.Usage{InputTokens: 1, Free: true}}
@@ -151,6 +155,10 @@ func (c *conversation) Send(_ context.Context, m agent.Message) iter.Seq2[agent.
 		case answer == "fails":
 			yield(failed, nil)
 			return
+		case answer == "is interrupted":
+			end.Interrupted, end.Text = true, "Half of it"
+		case answer == "is long":
+			end.Text = strings.Repeat("x", maxSummary+1)
 		case answer == "takes words back":
 			_ = yield(agent.Text{Delta: "Good. Wrong."}, nil) && yield(agent.Rewind{Bytes: len(" Wrong.")}, nil)
 		case answer == "says it at the end":
@@ -166,6 +174,7 @@ func (c *conversation) Send(_ context.Context, m agent.Message) iter.Seq2[agent.
 
 // plain names our own texts to models.
 func plain(text string) string {
+	text = strings.ReplaceAll(text, strings.Repeat("x", maxSummary-1)+"…", "A CUT SUMMARY")
 	for name, form := range map[string]string{"CARRIED": promptCarried, "FORKED": promptFork} {
 		head, foot, _ := strings.Cut(form, "%s")
 		if rest, is := strings.CutPrefix(text, head); is {
@@ -179,6 +188,7 @@ func plain(text string) string {
 // player plays a story.
 type player struct {
 	t                     *testing.T
+	ctx                   context.Context
 	e                     *Engine
 	engines               map[string]*memory
 	sessions              map[string]agent.Session
@@ -205,7 +215,7 @@ func (p *player) label(id string) string {
 }
 
 func play(t *testing.T, story string) string {
-	p := &player{t: t, chosen: Claude, engines: map[string]*memory{}, sessions: map[string]agent.Session{}}
+	p := &player{t: t, ctx: t.Context(), chosen: Claude, engines: map[string]*memory{}, sessions: map[string]agent.Session{}}
 	for _, name := range []string{Claude, Messages, Script} {
 		p.engines[name] = &memory{player: p, name: name, heard: map[string][]string{}}
 	}
@@ -239,7 +249,7 @@ func play(t *testing.T, story string) string {
 
 func (p *player) do(verb, rest string) {
 	first, second, _ := strings.Cut(rest, " ")
-	ctx := p.t.Context()
+	ctx := p.ctx
 	switch verb {
 	case "chosen":
 		p.chosen, p.model = first, second
@@ -264,7 +274,7 @@ func (p *player) do(verb, rest string) {
 			return
 		}
 		p.sessions[first] = s
-	case "fails", "breaks", "opens", "errs", "ends": // ENGINE WHY: how it is out of reach
+	case "fails", "breaks", "opens", "errs", "ends", "sets": // ENGINE WHY: how it is out of reach
 		p.engines[first].fails = verb + " " + second
 	case "back":
 		p.engines[first].fails = ""
@@ -275,7 +285,16 @@ func (p *player) do(verb, rest string) {
 		testkit.Must(p.t, err)
 		time.Sleep(d)
 	case "set":
-		testkit.Must(p.t, p.sessions[first].Configure(ctx, agent.Settings{Model: second, Mode: "plan"}))
+		testkit.Must(p.t, p.sessions[first].Configure(ctx, agent.Settings{Model: second, Mode: "plan", Thinking: "low"}))
+	case "glance": // NAME TEXT: nobody reads on after the first event
+		for ev := range p.sessions[first].Send(ctx, agent.Message{Text: second}) {
+			p.note("%T", ev)
+			break
+		}
+	case "stop": // the program, as for all that follows
+		stopped, stop := context.WithCancel(ctx)
+		stop()
+		p.ctx = stopped
 	case "interrupt":
 		testkit.Must(p.t, p.sessions[first].Interrupt(ctx))
 	case "close":
@@ -301,8 +320,8 @@ func (p *player) do(verb, rest string) {
 		url, err := p.e.Login(ctx)
 		p.note("%s %v, %v", url, err, p.e.Finish(ctx, "code"))
 	case "run":
-		ctx, cancel := context.WithCancel(ctx)
-		time.AfterFunc(time.Second, cancel)
+		ctx, cancel := context.WithTimeout(ctx, time.Second)
+		defer cancel()
 		testkit.Must(p.t, p.e.Run(ctx))
 		slices.Sort(p.out[len(p.out)-6:])
 	default:
@@ -312,7 +331,7 @@ func (p *player) do(verb, rest string) {
 
 // say sends a message and notes what the user gets.
 func (p *player) say(name, text string) {
-	for ev, err := range p.sessions[name].Send(p.t.Context(), agent.Message{Text: text}) {
+	for ev, err := range p.sessions[name].Send(p.ctx, agent.Message{Text: text}) {
 		switch ev := ev.(type) {
 		case agent.Text:
 			p.note("says %s", ev.Delta)
@@ -342,6 +361,11 @@ func TestMovesAreBoundedAndTheirCirclesEnd(t *testing.T) {
 	}
 	if list := e.moves(); len(list) != maxMoves || e.before("60") != "59" || e.after("0") != "" {
 		t.Errorf("%d moves", len(list))
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
+	defer cancel()
+	if err := e.Run(ctx); err != nil || ctx.Err() == nil {
+		t.Errorf("without work it ends before the program: %v", err)
 	}
 	e.move("a", "b")
 	e.move("b", "a")
