@@ -251,6 +251,8 @@ func (p *player) serve() {
 		switch takes := p.env["TAKES"]; {
 		case takes != "" && key != takes:
 			w.WriteHeader(http.StatusUnauthorized)
+		case r.Header.Get("content-type") != "application/json":
+			w.WriteHeader(http.StatusUnsupportedMediaType)
 		case !ok:
 			http.NotFound(w, r)
 		default:
