@@ -42,6 +42,7 @@ type player struct {
 	words, script []string
 	during        map[string]time.Duration // what happens during the next turn, and when
 	shows         bool                     // usage
+	ids           []string                 // of calls
 	out           []string
 }
 
@@ -93,7 +94,7 @@ func (p *player) prepare(verb, rest string) {
 			return agent.Decision{Digest: u.Digest(), Allow: rest == "allows", Reason: rest}
 		}
 	case "stop": // what its hook says
-		p.stop, p.always = strings.CutPrefix(rest, "always ")
+		p.stop, p.always = strings.CutPrefix(goldentest.Repeated(rest), "always ")
 		p.so.Hooks.Stop = func(_ context.Context, again bool) string {
 			if p.always {
 				p.note("may it stop? again: %v", again)
@@ -210,6 +211,9 @@ func (p *player) turn(m agent.Message) {
 		switch ev := ev.(type) {
 		case agent.ToolStart:
 			call = fmt.Sprintf("%s %s %s", ev.ID[len(ev.ID)-2:], ev.Name, ev.Input)
+			if p.ids = append(p.ids, ev.ID); slices.Index(p.ids, ev.ID) < len(p.ids)-1 {
+				p.note("a call has the ID of another")
+			}
 		case agent.ToolEnd:
 			fate := map[[2]bool]string{{true}: "error ", {true, true}: "denied "}[[2]bool{ev.IsError, ev.Denied}]
 			p.note("calls %s -> %s%s", strings.TrimPrefix(call, ev.ID[len(ev.ID)-2:]+" "), fate, ev.Text)
