@@ -18,6 +18,7 @@ import (
 
 	"ollimbot/core/base/clean"
 	"ollimbot/core/base/testkit"
+	"ollimbot/core/safety/label"
 	"ollimbot/core/storage/store"
 	"ollimbot/core/storage/store/storetest"
 	"ollimbot/core/talk/post"
@@ -71,7 +72,11 @@ func (b *book) do(t *testing.T, step string) (err error) {
 	case "as":
 		b.PostAs(post.MessageID(word), post.Post{Nonce: word, Text: more}, "Discord")
 	case "edit":
-		return b.Edit(t.Context(), id(), post.Post{Text: more, Embed: &post.Embed{Title: "t\x07"}})
+		return b.Edit(t.Context(), id(), post.Post{Text: more, Embed: card("\x07")})
+	case "reword":
+		b.Reword(id(), more)
+	case "label":
+		b.s.Label(label.Label(text))
 	case "delete":
 		return b.Delete(t.Context(), id())
 	case "begin":
@@ -108,6 +113,15 @@ func (b *book) do(t *testing.T, step string) (err error) {
 	return nil
 }
 
+// card is an embed with something in each of its texts.
+func card(dirt string) *post.Embed {
+	return &post.Embed{
+		Title: "t" + dirt, Description: "d" + dirt, Footer: "f" + dirt, Color: post.Color("c" + dirt),
+		Fields:  []post.Field{{Name: "n" + dirt, Value: "v" + dirt, Inline: true}},
+		Buttons: []post.Button{{Label: "l" + dirt, Style: "s" + dirt, Action: "a" + dirt}},
+	}
+}
+
 // shown are the entries, with all that is special about them.
 func (b *book) shown(t *testing.T, began time.Time) string {
 	var list []string
@@ -124,6 +138,7 @@ func (b *book) shown(t *testing.T, began time.Time) string {
 			{len(e.Tools) > 0, fmt.Sprint(e.Tools)},
 			{e.Embed != nil, fmt.Sprintf("%+v", e.Embed)},
 			{e.Where != "", fmt.Sprint(e.Where, e.Elsewhere)},
+			{e.Label != "", "read " + string(e.Label)},
 			{e.Version > 0, fmt.Sprint("version ", e.Version)},
 		} {
 			if special.is {
@@ -142,6 +157,7 @@ func (b *book) shown(t *testing.T, began time.Time) string {
 }
 
 func TestWhatIsSaidBecomesTheConversation(t *testing.T) {
+	long := strings.Repeat("x", 201)
 	for _, c := range []struct{ what, steps, log, shown string }{
 		{
 			"what is said is shown in order, cleaned, with its role", "you hello\x1b[31m\n; post an answer; small a notice; ping hello", "4 changes",
@@ -153,9 +169,12 @@ func TestWhatIsSaidBecomesTheConversation(t *testing.T) {
 		},
 		{
 			"an edit keeps place and time, and a removal is final", "post one; post two; pass; edit 1 uno; delete 2; delete 2; edit 2 x",
-			"edit a message: it is no longer part of the conversation; 4 changes", "bot uno, TITLE, version 1",
+			"edit a message: it is no longer part of the conversation; 4 changes", "bot uno, CARD, version 1",
 		},
-		{"both are in the file", "post one; post two; edit 1 uno; delete 2; restart 9", "4 changes", "bot uno, TITLE"},
+		{"both are in the file", "post one; post two; edit 1 uno; delete 2; restart 9", "4 changes", "bot uno, CARD"},
+		{
+			"a message is reworded, unless it was removed", "post one; post two; reword 1 uno\x07; delete 2; reword 2 dos; restart 9", "4 changes", "bot uno",
+		},
 		{
 			"an answer has the time and place of its first word",
 			"begin; tool Read(a.md); pass; notice meanwhile; pass; says Here; pass; notice later; says  it is.; end; says late", "7 changes",
@@ -170,6 +189,10 @@ func TestWhatIsSaidBecomesTheConversation(t *testing.T) {
 			"a tool that was denied or interrupted says so",
 			"begin; says x; tool Read(a.md); tool Bash(ls); tool Read(b.md); denied Read; interrupted Bash(ls); denied Write; end", "9 changes",
 			"bot x, [Read(a.md) Bash(ls) — interrupted Read(b.md) — denied Write — denied], version 8",
+		},
+		{
+			"labels of tools are cut, and marked all the same", "begin; says x \n \n; label mail; tool " + long + "; interrupted " + long + "; denied " + long + "; tool a; end",
+			"8 changes", "bot x, [" + long[:199] + "… — interrupted " + long[:99] + "… — denied a], read mail, version 7",
 		},
 		{
 			"the oldest make room, even for an answer that has no word yet", "restart 3; begin; nonce 1 one; nonce 2 two; nonce 3 three; nonce 4 four; says late; end",
@@ -198,6 +221,7 @@ func TestWhatIsSaidBecomesTheConversation(t *testing.T) {
 			"a message of another surface is known by its ID there", "as 900 hi; as 900 again; nonce 900 more; begin; says answer; elsewhere 901 902; end; restart 9",
 			"5 changes", "bot hi, Discord[] | bot answer, Discord[901 902]",
 		},
+		{"an ID that comes after the end is kept, too", "begin; says answer; end; elsewhere 901 902; restart 9", "4 changes", "bot answer, Discord[901 902]"},
 		{
 			"a file is shown by its clean name below the text", "files /home/sam/week\x1b[31m.pdf Here it is; files /a/one.txt,/b/two\u202e\n.txt", "2 changes",
 			"bot Here it is\nFile: week.pdf | bot File: one.txt\nFile: two .txt",
@@ -216,7 +240,7 @@ func TestWhatIsSaidBecomesTheConversation(t *testing.T) {
 				if got := strings.Join(b.log, "; "); got != c.log {
 					t.Errorf("it says %s\nnot     %s", got, c.log)
 				}
-				want := strings.ReplaceAll(c.shown, "TITLE", fmt.Sprintf("%+v", &post.Embed{Title: "t"}))
+				want := strings.ReplaceAll(strings.ReplaceAll(c.shown, "CARD", fmt.Sprintf("%+v", card(""))), "TITLE", fmt.Sprintf("%+v", &post.Embed{Title: "t"}))
 				if got := b.shown(t, began); got != want {
 					t.Errorf("it shows %s\nnot      %s", got, want)
 				}
@@ -309,9 +333,17 @@ func TestAnEndlessAnswerIsCut(t *testing.T) {
 		s.Append(strings.Repeat("é", 4000))
 	}
 	s.End()
-	text := b.Entries()[0].Text
-	if len(text) > maxText+3 || !strings.HasSuffix(text, "…") || !utf8.ValidString(text) {
-		t.Errorf("%d bytes, ends %q", len(text), text[len(text)-6:])
+	fits := b.Begin(Bot)
+	fits.Append(strings.Repeat("x", maxText))
+	fits.End()
+	for _, posted := range []string{strings.Repeat("é", maxText), strings.Repeat("x", maxText+1), strings.Repeat("x", maxText)} {
+		b.Add(User, posted)
+	}
+	for i, cut := range []bool{true, false, true, true, false} {
+		text := b.Entries()[i].Text
+		if len(text) > maxText+3 || len(text) < maxText-3 || strings.HasSuffix(text, "…") != cut || !utf8.ValidString(text) {
+			t.Errorf("text %d has %d bytes, ends %q", i, len(text), text[len(text)-6:])
+		}
 	}
 }
 
@@ -328,6 +360,18 @@ func TestTheFileIsCutDownAtOneMebibyte(t *testing.T) {
 	next := New(Options{Dir: dir}).Entries()
 	if len(next) < 5 || !strings.HasPrefix(next[len(next)-1].Text, "39 ") {
 		t.Errorf("%d entries are left", len(next))
+	}
+}
+
+func TestTheNewestFiveHundredAreShownUnlessAnotherLimitIsSet(t *testing.T) {
+	b := New(Options{})
+	for i := range 501 {
+		if b.Add(User, fmt.Sprint(i)); b.More() != (i == 500) {
+			t.Errorf("after %d there are more: %v", i, b.More())
+		}
+	}
+	if list := b.Entries(); len(list) != 500 || list[0].Text != "1" {
+		t.Errorf("%d are shown, first %s", len(list), list[0].Text)
 	}
 }
 
