@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"ollimbot/core/base/testkit"
@@ -64,6 +65,89 @@ func TestABodyIsWhatWasAddedInItsOrder(t *testing.T) {
 	testkit.Must(t, err)
 	if info.Mode().Perm() != 0o600 {
 		t.Errorf("others may read it: %v", info.Mode())
+	}
+}
+
+func TestAFileHasALineForEachThingAndATimeForEachSecond(t *testing.T) {
+	folder := t.TempDir()
+	read := func(id string) string {
+		data, err := os.ReadFile(filepath.Join(folder, id+Ext))
+		testkit.Must(t, err)
+		return string(data)
+	}
+	synctest.Test(t, func(t *testing.T) { // it begins at midnight of the year 2000
+		h, err := New(folder, "one")
+		testkit.Must(t, err)
+		testkit.Must(t, h.Begin([]byte(`[{"name":"a"}]`), []byte(`[{"type":"text","text":"s"}]`), Facts{Prompt: "p", Betas: "b"}))
+		for _, words := range []string{"1", "2", "3"} {
+			testkit.Must(t, h.Add(text("user", words)))
+			time.Sleep(600 * time.Millisecond)
+		}
+		testkit.Must(t, h.Note(Facts{Tokens: 7}))
+		f, err := Fork(folder, "one", "two")
+		testkit.Must(t, err)
+		size := len(read("one"))
+		testkit.Must(t, f.Add(text("user", "in the fork")))
+		testkit.Must(t, errors.Join(h.Cut(h.End(), true), h.Cut(0, true), h.Add(text("user", "4")), h.Cut(h.End()-1, false)))
+		want := `{"session":"one","at":"2000-01-01T00:00:00Z"}
+{"tools":[{"name":"a"}]}
+{"system":[{"type":"text","text":"s"}]}
+{"facts":{"prompt":"p","betas":"b"}}
+{"at":"2000-01-01T00:00:00Z"}
+` + string(text("user", "1")) + "\n" + string(text("user", "2")) + `
+{"at":"2000-01-01T00:00:01.2Z"}
+` + string(text("user", "3")) + `
+{"facts":{"tokens":7}}
+{"cut":1,"lost":true}
+` + string(text("user", "4")) + `
+{"cut":474}
+`
+		if got := read("one"); got != want {
+			t.Errorf("the file is\n%s\nwant\n%s", got, want)
+		}
+		want = fmt.Sprintf(`{"session":"two","parent":"one","offset":%d,"at":"2000-01-01T00:00:01.8Z"}`, size) + "\n" +
+			`{"at":"2000-01-01T00:00:01.8Z"}` + "\n" + string(text("user", "in the fork")) + "\n"
+		if got := read("two"); got != want {
+			t.Errorf("the fork's file is\n%s\nwant\n%s", got, want)
+		}
+		again, err := Open(folder, "two") // without what its parent has lost and added since
+		testkit.Must(t, err)
+		if got := bodyOf(t, again); got != head+strings.Join([]string{string(text("user", "1")), string(text("user", "2")), string(text("user", "3")), string(text("user", "in the fork"))}, ",")+"]" {
+			t.Errorf("opened again the fork has %s", got)
+		}
+		m := again.Marks()
+		if marked := bodyOf(t, again, Insert{m.Forked, `,"forked":1`}); !strings.Contains(marked, `"3","forked":1}`) || len(m.Users) != 2 {
+			t.Errorf("its marks are %+v: %s", m, marked)
+		}
+		testkit.Must(t, errors.Join(h.Close(), f.Close(), again.Close()))
+	})
+}
+
+func TestMessagesOfEverySizeAreReadAgain(t *testing.T) {
+	for _, size := range []int{1, chunk - 200, chunk - 64, chunk, chunk + 1, 3*chunk + 5} {
+		folder := t.TempDir()
+		h := begun(t, folder, "one")
+		want := head
+		for i := range 5 {
+			m := text([]string{"user", "assistant"}[i%2], strings.Repeat("x", size))
+			testkit.Must(t, h.Add(m))
+			want += map[bool]string{true: ","}[i > 0] + string(m)
+		}
+		testkit.Must(t, h.Close())
+		again, err := Open(folder, "one")
+		testkit.Must(t, err)
+		m := again.Marks()
+		if got := bodyOf(t, again); got != want+"]" || len(m.Users) != 2 || again.Size() != int64(len(want)-len(head)+1) {
+			t.Errorf("of messages of %d bytes %d are read, want %d", size, len(got), len(want))
+		}
+		if marked := bodyOf(t, again, Insert{m.Users[0], `,"a":1`}, Insert{m.Users[1], `,"b":2`}); strings.Count(marked, `x","a":1}]}]`)+strings.Count(marked, `x","b":2}]},`) != 2 {
+			t.Errorf("of messages of %d bytes the wrong ones are marked", size)
+		}
+		took, err := Took(folder, "one", func(s string) bool { return len(s) == size })
+		if !took || err != nil {
+			t.Errorf("a message of %d bytes was taken: %v, %v", size, took, err)
+		}
+		testkit.Must(t, again.Close())
 	}
 }
 
@@ -166,19 +250,32 @@ func TestOldSessionsGoAndParentsOfYoungOnesStay(t *testing.T) {
 		h := begun(t, folder, id)
 		testkit.Must(t, h.Add(text("user", "hello")))
 	}
-	child, err := Fork(folder, "parent", "child")
-	testkit.Must(t, err)
-	testkit.Must(t, child.Add(text("user", "in the fork")))
-	testkit.Must(t, child.Close())
-	long := time.Now().Add(-40 * 24 * time.Hour)
-	for _, id := range []string{"parent", "alone"} {
-		testkit.Must(t, os.Chtimes(filepath.Join(folder, id+Ext), long, long))
+	for _, family := range [][2]string{{"parent", "child"}, {"child", "grandchild"}, {"alone", "lost"}} {
+		f, err := Fork(folder, family[0], family[1])
+		testkit.Must(t, err)
+		testkit.Must(t, errors.Join(f.Add(text("user", strings.Repeat("in the fork", 10_000))), f.Close()))
 	}
-	testkit.Must(t, Tidy(folder, time.Now().Add(-30*24*time.Hour)))
-	for id, want := range map[string]bool{"parent": true, "alone": false, "child": true} {
-		if _, err := os.Stat(filepath.Join(folder, id+Ext)); (err == nil) != want {
-			t.Errorf("%s is there: %v", id, err == nil)
+	long := time.Now().Add(-40 * 24 * time.Hour).Truncate(time.Second)
+	testkit.Must(t, os.WriteFile(filepath.Join(folder, "other.txt"), nil, 0o600))
+	testkit.Must(t, os.Mkdir(filepath.Join(folder, "folder"+Ext), 0o700))
+	for _, name := range []string{"parent" + Ext, "alone" + Ext, "child" + Ext, "lost" + Ext, "other.txt", "folder" + Ext} {
+		testkit.Must(t, os.Chtimes(filepath.Join(folder, name), long, long))
+	}
+	there := func() (names string) {
+		entries, err := os.ReadDir(folder)
+		testkit.Must(t, err)
+		for _, e := range entries {
+			names += e.Name() + " "
 		}
+		return names
+	}
+	testkit.Must(t, Tidy(folder, long))
+	if got := there(); got != "alone.jsonl child.jsonl folder.jsonl grandchild.jsonl lost.jsonl other.txt parent.jsonl " {
+		t.Errorf("before any is too old there are %s", got)
+	}
+	testkit.Must(t, Tidy(folder, long.Add(time.Second)))
+	if got := there(); got != "child.jsonl folder.jsonl grandchild.jsonl other.txt parent.jsonl " {
+		t.Errorf("there are %s", got)
 	}
 	testkit.Must(t, Tidy(filepath.Join(folder, "none"), time.Now()))
 }
