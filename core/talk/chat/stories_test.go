@@ -29,7 +29,8 @@ import (
 )
 
 // Each file of testdata/stories has several stories. A line with ">" is what somebody does; the lines below it are all that this
-// changes for the model, the chat, the phone, the purse and the disk. An answer has ended, and may not be empty, unless it is said.
+// changes for the model, the chat, the phone, the purse and the disk. An answer has ended, and may not be empty, unless it is said. What the
+// model hears as it is in the chat is in one line with it, and so is the answer "fine" in the chat and on the phone.
 func TestTheConversationIsAsItsStoriesSay(t *testing.T) {
 	files, err := filepath.Glob("testdata/stories/*.txt")
 	testkit.Must(t, err)
@@ -449,15 +450,27 @@ func (n *teller) look() {
 	paid := gain(n, "paid", s.purse.spent, asIs)
 	s.purse.mu.Unlock()
 	heard := gain(n, "heard", a.inputs(), asIs)
-	for i := range heard {
-		if len(paid) == len(heard) {
-			heard[i] += " (" + paid[i] + " pays)"
-		}
-	}
 	var shown []string
-	s.phone.with(func() { shown = n.surfaces(s.phone, &heard) })
-	for _, line := range heard {
-		fmt.Fprintln(&n.out, "the model hears "+line)
+	s.phone.with(func() { shown = n.surfaces(s.phone) })
+	for i := range heard {
+		pays := ""
+		if len(paid) == len(heard) {
+			pays = " (" + paid[i] + " pays)"
+		}
+		at := slices.IndexFunc(shown, func(line string) bool { return strings.HasSuffix(line, ": you: "+heard[i]) })
+		answer := slices.IndexFunc(shown, func(line string) bool { return strings.HasSuffix(line, ": bot: fine — on the phone") })
+		fine := ""
+		if answer >= 0 {
+			fine = ", answered fine in " + strings.TrimSuffix(shown[answer], ": bot: fine — on the phone")
+		}
+		if heard[i] += pays; at >= 0 {
+			shown[at] += " — heard" + pays + fine
+		} else {
+			fmt.Fprintln(&n.out, "the model hears "+heard[i]+fine)
+		}
+		if answer >= 0 {
+			shown = slices.Delete(shown, answer, answer+1)
+		}
 	}
 	if len(paid) > 0 && !strings.Contains(strings.Join(append(shown, heard...), "|"), " pays)") {
 		n.write("paid: %s", strings.Join(paid, ", "))
@@ -467,7 +480,9 @@ func (n *teller) look() {
 		fmt.Fprintln(&n.out, line)
 	}
 	s.phone.with(func() { n.beside(s.phone) })
-	list(n, "the log has ", logged.FindAllString(s.log.String(), -1), asIs)
+	list(n, "the log has ", logged.FindAllString(s.log.String(), -1), func(line string) string {
+		return strings.TrimPrefix(line, "level=ERROR msg=\""+textTurnFailed+"\"") // the chat has it, too
+	})
 	for i, one := range s.o.Notices.All() {
 		n.is(fmt.Sprintf("notice %d", i+1), "%v %s", one.Level, one.Text)
 	}
@@ -524,7 +539,7 @@ func (n *teller) look() {
 }
 
 // surfaces returns what has changed in the chat, and on the phone. What the model hears and the phone shows of an entry is in its line.
-func (n *teller) surfaces(p *phone, heard *[]string) (lines []string) {
+func (n *teller) surfaces(p *phone) (lines []string) {
 	asIs := func(text string) string { return text }
 	notes := gain(n, "notes", p.noted, asIs)
 	cards := gain(n, "cards", p.posts, func(m post.Post) string {
