@@ -334,7 +334,11 @@ func (p *player) say(name, text string) {
 	for ev, err := range p.sessions[name].Send(p.ctx, agent.Message{Text: text}) {
 		switch ev := ev.(type) {
 		case agent.Text:
-			p.note("says %s", ev.Delta)
+			if last := len(p.out) - 1; strings.Contains(p.out[last], " hears ") && strings.HasSuffix(ev.Delta, " answers") {
+				p.out[last] += ", and " + ev.Delta
+			} else {
+				p.note("says %s", ev.Delta)
+			}
 		case agent.Notice:
 			p.note("notice: %s", ev.Text)
 		case agent.Result:
