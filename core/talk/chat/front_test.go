@@ -3,10 +3,7 @@ package chat
 import (
 	"context"
 	"errors"
-	"os"
-	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -155,62 +152,6 @@ func TestANewMainSessionAndNoOtherRenewsTheLibrary(t *testing.T) {
 			if step.do(); s.renewed != step.want {
 				t.Errorf("after %s it was renewed %d times, want %d", step.what, s.renewed, step.want)
 			}
-		}
-	})
-}
-
-func TestFilesAndCardsOfTheAgentAreShownAndWrittenDown(t *testing.T) {
-	acted(t, func(s *stage, a *actor) {
-		testkit.Must(t, s.dir.Write("downloads/plan.txt", []byte("x")))
-		a.next(func() {
-			main := a.session(0)
-			for name, args := range map[string]string{
-				toolset.SendFile: `{"file_path":"downloads/plan.txt","message":"the plan"}`, toolset.UpdateNames: `{"user_name":"Ada","bot_name":"Bot"}`,
-				toolset.DiscordEmbed: `{"title":"Hi"}`,
-			} {
-				if r := main.call(t, name, args); r.IsError {
-					t.Errorf("%s: %s", name, r.Text)
-				}
-			}
-			s.phone.with(func() { s.phone.broken = errors.New("no network") })
-			for name, args := range map[string]string{
-				toolset.SendFile: `{"file_path":"downloads/plan.txt","message":"the plan"}`, toolset.DiscordEmbed: `{"title":"Hi"}`,
-			} {
-				if r := main.call(t, name, args); !r.IsError || !strings.Contains(r.Text, "no network") {
-					t.Errorf("%s on a broken line: %+v", name, r)
-				}
-			}
-			s.phone.with(func() { s.phone.broken = nil })
-			if r := main.call(t, toolset.SendFile, `{"file_path":"downloads/none.txt"}`); !r.IsError {
-				t.Errorf("%+v", r)
-			}
-		})
-		s.say("go")
-		audited, _, err := s.o.Records.Audit.Read(10)
-		testkit.Must(t, err)
-		var actions []string
-		for _, e := range audited {
-			if e.From != fromMain || e.Actor != "agent" {
-				t.Errorf("%+v", e)
-			}
-			actions = append(actions, e.Action)
-		}
-		slices.Sort(actions)
-		if len(actions) != 2 {
-			t.Errorf("written down: %q", actions)
-		}
-		s.enter("")
-		if r := a.session(1).call(t, toolset.DiscordEmbed, `{"title":"Hi"}`); r.IsError {
-			t.Errorf("%+v", r)
-		}
-		if p := s.phone.posts[len(s.phone.posts)-1]; p.Context != "fork" || p.Embed.Footer != "fork" || p.Nonce == "" {
-			t.Errorf("%+v", p)
-		}
-		if p := s.phone.posts[len(s.phone.posts)-3]; p.Embed != nil && (p.Context != "" || p.Embed.Footer != "") {
-			t.Errorf("%+v", p)
-		}
-		if _, err := os.Stat(filepath.Join(s.dir.Root(), ".env")); err != nil {
-			t.Errorf("the names: %v", err)
 		}
 	})
 }

@@ -219,23 +219,6 @@ func TestAFullQueueGivesTheMessageBack(t *testing.T) {
 	})
 }
 
-func TestAReplyToAMessageTheChatHasForgottenQuotesWhatItsSurfaceKnows(t *testing.T) {
-	acted(t, func(s *stage, a *actor) {
-		s.take(command.Receive{From: "Phone", Key: "1", Text: "yes please", ReplyTo: "123", Quoted: "Shall I?"})
-		synctest.Wait()
-		if inputs := a.inputs(); len(inputs) != 1 || !strings.Contains(inputs[0], "Shall I?") {
-			t.Errorf("the model hears %q", inputs)
-		}
-		id, err := s.Post(s.t.Context(), post.Post{Text: "Mail from Ada", Embed: &post.Embed{Title: "Today", Description: "dentist"}})
-		testkit.Must(t, err)
-		s.take(command.Receive{From: "Phone", Key: "2", Text: "when?", ReplyTo: id, Quoted: "unused"})
-		synctest.Wait()
-		if inputs := a.inputs()[1]; !strings.Contains(inputs, "> Mail from Ada") || !strings.Contains(inputs, "dentist") || strings.Contains(inputs, "unused") {
-			t.Errorf("the model hears %q", inputs)
-		}
-	})
-}
-
 func TestMessagesOfEarlierVersionsAreReadAndStayOnAFullDisk(t *testing.T) {
 	testkit.Alone(t)
 	if !storetest.Alone(t) {

@@ -547,6 +547,9 @@ func (n *teller) surfaces(p *phone) (lines []string) {
 		if m.Embed != nil {
 			title = m.Embed.Title
 		}
+		if len(m.Files) > 0 {
+			title += fmt.Sprintf(" %s, critical %v", m.Files, m.Critical)
+		}
 		return fmt.Sprintf("%s, quiet %v, from %q, label %q", title, m.Quiet, m.Context, m.Label)
 	})
 	var texts, edits []string
