@@ -23,7 +23,7 @@ import (
 )
 
 // In a story the user talks to sessions of three engines that remember what each session heard: "NAME> " begins a message to one. Below
-// is what the engines hear and answer, and what the user reads. player.do has the other lines.
+// is what the engines hear and answer, and what the user reads; a single note is behind "=>". player.do has the other lines.
 func TestConversationsMoveBetweenEnginesAsTheirStoriesSay(t *testing.T) {
 	goldentest.Stories(t, "stories/moves.txt", func(t *testing.T, story string) (got string) {
 		synctest.Test(t, func(t *testing.T) { got = play(t, story) })
@@ -236,12 +236,17 @@ func play(t *testing.T, story string) string {
 		if strings.HasPrefix(line, "  ") {
 			continue
 		}
+		line, _, _ = strings.Cut(line, " => ")
 		p.out = append(p.out, line)
 		verb, rest, _ := strings.Cut(line, " ")
+		begun := len(p.out)
 		if name, says := strings.CutSuffix(verb, ">"); says {
 			p.say(name, rest)
 		} else if verb != "" {
 			p.do(verb, rest)
+		}
+		if len(p.out) == begun+1 { // a single note is in the line itself
+			p.out = append(p.out[:begun-1], line+" => "+strings.TrimSpace(p.out[begun]))
 		}
 	}
 	return strings.Join(p.out, "\n")
