@@ -28,7 +28,7 @@ import (
 	"ollimbot/core/work/updates"
 )
 
-// Each file of testdata/stories has several stories. A line with ">" is what somebody does; the lines below it are all that this
+// Each file of testdata/stories has several stories. A line with ">" is what somebody does; the lines below it, or behind "=>", are all that this
 // changes for the model, the chat, the phone, the purse and the disk. An answer has ended, and may not be empty, unless it is said. What the
 // model hears as it is in the chat is in one line with it, and so is the answer "fine" in the chat and on the phone.
 func TestTheConversationIsAsItsStoriesSay(t *testing.T) {
@@ -59,7 +59,8 @@ func tell(t *testing.T, story string) string {
 	var steps []string
 	for line := range strings.Lines(story) {
 		if strings.HasPrefix(line, ">") || strings.HasPrefix(line, "#") {
-			steps = append(steps, strings.TrimSpace(line))
+			step, _, _ := strings.Cut(strings.TrimSpace(line), " => ")
+			steps = append(steps, step)
 		}
 	}
 	n := &teller{seen: map[string]int{}, state: map[string]string{ // as every story begins
@@ -101,9 +102,14 @@ func tell(t *testing.T, story string) string {
 						return
 					}
 					verb, rest, _ := strings.Cut(strings.TrimPrefix(step, "> "), " ")
+					begun := n.out.Len()
 					n.do(verb, rest)
 					s.settle()
 					n.look()
+					if out := n.out.String(); strings.Count(out[begun:], "\n") == 1 { // a single line is behind the step
+						n.out.Reset()
+						n.out.WriteString(out[:begun-1] + " => " + out[begun:])
+					}
 				}
 			})
 			if n.Banner() != nil {
