@@ -180,6 +180,7 @@ func TestAMessageOfTheDashboardIsShownOnThePhoneWithItsFiles(t *testing.T) {
 
 func TestAFullQueueGivesTheMessageBack(t *testing.T) {
 	acted(t, func(s *stage, a *actor) {
+		id, card := s.pinged(post.Button{Label: "A", Action: "agent:draft it"})
 		release := s.occupy()
 		for range maxJobs {
 			testkit.Must(t, s.Ask("busy"))
@@ -200,6 +201,9 @@ func TestAFullQueueGivesTheMessageBack(t *testing.T) {
 		testkit.Must(t, s.o.Records.Updates.Append(s.now(), "The kettle is hot."))
 		if _, _, err := s.DeliverUpdates(); err == nil || err.Error() != textTooManyMessages {
 			t.Errorf("updates: %v", err)
+		}
+		if _, err := s.Click(t.Context(), id, card.Buttons[0].Action); err == nil || err.Error() != textTooManyMessages {
+			t.Errorf("a button: %v", err)
 		}
 		release()
 		synctest.Wait()

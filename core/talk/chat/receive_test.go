@@ -232,6 +232,9 @@ func TestABacklogIsWrittenInGroupsAndWhatIsNotWrittenWasNotReceived(t *testing.T
 		if got := a.inputs(); len(got) != 1 || !strings.HasSuffix(got[0], "message 2003\n\nmessage 2005") {
 			t.Errorf("%d turns: %q", len(got), got)
 		}
+		if state := s.inbox.load(); len(state.Messages) > 0 || state.Heard["Phone"] != "2005" {
+			t.Errorf("when all are answered the file has %+v", state)
+		}
 	})
 }
 
