@@ -259,6 +259,7 @@ func TestWhatALineIs(t *testing.T) {
 	}{
 		{headed(noon, "hello"), prompt, true, "user hello"},
 		{headed(noon, "[button] "), prompt, true, "program [button] "},
+		{`{"role":"user","content":[{"type":"image","source":{}}]}`, prompt, true, ""},
 		{`{"type":"assistant","message":{"role":"assistant","content":"not in blocks"}}`, answer, false, "bot not in blocks"},
 		{`{"type":"user","message":{"role":"user","content":"typed"}}`, prompt, true, ""},
 		{answers(noon, "hi"), answer, true, ""},

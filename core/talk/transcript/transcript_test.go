@@ -73,6 +73,8 @@ func (b *book) do(t *testing.T, step string) (err error) {
 		b.PostAs(post.MessageID(word), post.Post{Nonce: word, Text: more}, "Discord")
 	case "edit":
 		return b.Edit(t.Context(), id(), post.Post{Text: more, Embed: card("\x07")})
+	case "from": // another surface, of somebody else
+		b.AddFrom("Discord", post.MessageID(word), more, "mail")
 	case "reword":
 		b.Reword(id(), more)
 	case "label":
@@ -220,6 +222,10 @@ func TestWhatIsSaidBecomesTheConversation(t *testing.T) {
 		{
 			"a message of another surface is known by its ID there", "as 900 hi; as 900 again; nonce 900 more; begin; says answer; elsewhere 901 902; end; restart 9",
 			"5 changes", "bot hi, Discord[] | bot answer, Discord[901 902]",
+		},
+		{
+			"a message of another surface leads to its ID there, if it has one", "from 7 hello\x07; from  hi; restart 9", "2 changes",
+			"you hello, Discord[7], read mail | you hi, Discord[], read mail",
 		},
 		{"an ID that comes after the end is kept, too", "begin; says answer; end; elsewhere 901 902; restart 9", "4 changes", "bot answer, Discord[901 902]"},
 		{
