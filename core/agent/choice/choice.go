@@ -187,7 +187,7 @@ func (e *Engine) Status() agent.Status {
 
 // name returns the user-visible name of a place: its model if that identifies it.
 func (e *Engine) name(p place, s agent.Settings) string {
-	if model := p.settings(s).Model; p.member == Messages && strings.Contains(model, "/") {
+	if model := p.settings(s).Model; strings.Contains(model, "/") {
 		return model
 	}
 	return p.member

@@ -73,7 +73,7 @@ func (m *memory) Open(_ context.Context, o agent.SessionOptions) (agent.Session,
 	}
 	c := &conversation{memory: m, id: id, o: o}
 	if label := m.label(id); o.Permission == nil { // else it is for a summary
-		m.note("%s opens %s", m.name, label)
+		m.note("%s opens %s%s", m.name, label, map[bool]string{true: " of this ID"}[o.ID != ""])
 	}
 	return c, nil
 }
@@ -125,6 +125,9 @@ func (c *conversation) Send(_ context.Context, m agent.Message) iter.Seq2[agent.
 			c.note("%s is asked", c.label(c.id))
 			yield(failed, nil)
 			return
+		case "stops":
+			yield(agent.Result{SessionID: c.id, Interrupted: true}, nil)
+			return
 		case "breaks":
 			yield(nil, fmt.Errorf("%w: %s", agent.ErrUnavailable, why))
 			return
@@ -136,8 +139,10 @@ func (c *conversation) Send(_ context.Context, m agent.Message) iter.Seq2[agent.
 		answer := c.name + " answers"
 		if m.Text == promptSummary {
 			c.o.Hooks.Charge(agent.Charge{})
-			if c.o.Permission(context.Background(), agent.ToolUse{}).Allow || c.o.Hooks.PreTool(context.Background(), agent.ToolUse{}).Allow {
-				c.note("a summary may use tools")
+			for _, ask := range []func(context.Context, agent.ToolUse) agent.Decision{c.o.Permission, c.o.Hooks.PreTool} {
+				if d := ask(context.Background(), agent.ToolUse{}); d.Allow || d.Reason != noTools {
+					c.note("a summary may use tools: %+v", d)
+				}
 			}
 			if answer = c.sums; answer == "" {
 				answer = "SUMMARY OF " + strings.Join(before, ", ")
@@ -160,7 +165,8 @@ func (c *conversation) Send(_ context.Context, m agent.Message) iter.Seq2[agent.
 		case answer == "is long":
 			end.Text = strings.Repeat("x", maxSummary+1)
 		case answer == "takes words back":
-			_ = yield(agent.Text{Delta: "Good. Wrong."}, nil) && yield(agent.Rewind{Bytes: len(" Wrong.")}, nil)
+			_ = yield(agent.Text{Delta: "Oh."}, nil) && yield(agent.Rewind{Bytes: 99}, nil) &&
+				yield(agent.Text{Delta: "Good. Wrong."}, nil) && yield(agent.Rewind{Bytes: len(" Wrong.")}, nil)
 		case answer == "says it at the end":
 			end.Text = "At the end."
 		case !yield(agent.Text{Delta: answer}, nil):
@@ -264,9 +270,12 @@ func (p *player) do(verb, rest string) {
 		p.recent = rest
 	case "main": // the name of the main session
 		p.main = rest
-	case "open", "fork", "resume": // NAME MODEL, or NAME PARENT MODEL
+	case "open", "named", "fork", "resume": // NAME MODEL, or NAME PARENT MODEL
 		o := agent.SessionOptions{Settings: agent.Settings{Model: second}, Fork: verb == "fork", Hooks: agent.Hooks{Charge: func(agent.Charge) {}}}
-		if verb != "open" {
+		switch verb {
+		case "named":
+			o.ID = store.NewUUID()
+		case "fork", "resume":
 			parent, model, _ := strings.Cut(second, " ")
 			o.Resume, o.Settings.Model = store.NewUUID(), model
 			if s := p.sessions[parent]; s != nil {
@@ -279,7 +288,7 @@ func (p *player) do(verb, rest string) {
 			return
 		}
 		p.sessions[first] = s
-	case "fails", "breaks", "opens", "errs", "ends", "sets": // ENGINE WHY: how it is out of reach
+	case "fails", "breaks", "opens", "errs", "ends", "sets", "stops": // ENGINE WHY: how it is out of reach
 		p.engines[first].fails = verb + " " + second
 	case "back":
 		p.engines[first].fails = ""
@@ -350,8 +359,8 @@ func (p *player) say(name, text string) {
 			if name == p.main {
 				p.saved = ev.SessionID
 			}
-			if ev.IsError {
-				p.note("fails: %s", ev.Text)
+			if ev.IsError || ev.Interrupted {
+				p.note(map[bool]string{true: "fails: %s", false: "is interrupted%s"}[ev.IsError], ev.Text)
 			}
 			if ev.Usage.InputTokens != 1 {
 				p.note("used %d", ev.Usage.InputTokens)

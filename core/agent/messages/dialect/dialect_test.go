@@ -173,7 +173,7 @@ const (
 // The forms in which servers really answer.
 func TestAnswersOfEveryFormAreUnderstood(t *testing.T) {
 	for name, c := range map[string]struct{ kind, body, want string }{
-		"text":     {"", sse(part(`{"role":"assistant","content":""}`), part(`{"content":"Good "}`), part(`{"content":"morning."}`), finished, counted, "[DONE]"), "ping; begin; 1 text; 1 +Good; 1 +morning.; ping; ping; 1 ends; end_turn 30+20 in 7 out; end"},
+		"text":     {"", sse(part(`{"role":"assistant","content":""}`), part(`{"content":"Good "}`), part(`{"content":"morning."}`), finished, counted, "[DONE]", part(`{"content":"unused"}`)), "ping; begin; 1 text; 1 +Good; 1 +morning.; ping; ping; 1 ends; end_turn 30+20 in 7 out; end"},
 		"thoughts": {"", sse(part(`{"reasoning_content":"hm, "}`), part(`{"reasoning":"well"}`), part(`{"content":"Yes."}`), finished, "[DONE]"), "begin; 1 thought; 1 +hm,; 1 +well; 1 ends; 2 text; 2 +Yes.; ping; 2 ends; end_turn 0 in 0 out; end"},
 		"calls in pieces": {
 			"", sse(part(`{"content":"So: "}`), part(`{"tool_calls":[{"index":0,"id":"a","type":"function","function":{"name":"Read","arguments":""}}]}`),
