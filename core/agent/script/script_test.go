@@ -38,7 +38,7 @@ func TestTextComesInWordsOneTurnAtATimeAndAConsumerMayLeave(t *testing.T) {
 		}
 		break
 	}
-	deltas, err := said(t, s, script)
+	deltas, err := said(t, s, strings.ReplaceAll(script, "\n", "\r\n"))
 	if diff := cmp.Diff([]string{"three ", "little ", "words"}, deltas); diff != "" || err != nil {
 		t.Errorf("the turn after the one that was left: %s, %v", diff, err)
 	}

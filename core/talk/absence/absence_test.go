@@ -74,13 +74,17 @@ func TestWhatHappenedIsSummedUpByTask(t *testing.T) {
 	storetest.Put(t, d, "state/fork_runs.jsonl", strings.Join([]string{
 		line(1, "tea", `"state":"done","pings":1,"cost_usd":1`, 9.9), // before
 		line(2, "walk", `"state":"done","tokens":100,"cost_usd":0.25`, 10),
+		line(11, "walk", `"state":"done"`, 12),
+		line(12, "zoo", `"state":"failed"`, 13),
+		line(13, "zoo", `"state":"failed"`, 14),
+		line(14, "air", `"state":"failed"`, 15),
 		line(3, "tea", `"state":"failed","error":"it was late","refused":1`, 25),
 		line(4, "tea", `"state":"failed","error":"the engine is gone","refused":2,"tokens":10,"cost_usd":0.5`, 30),
 		line(5, "tea", `"state":"done","pings":1,"reports":1`, 40),
 		line(6, "nap", `"state":"nothing new"`, 41),
-		line(7, "mail", `"state":"done","pings":1,"quiet":2`, 50),
+		line(7, "mail", `"state":"done","pings":3,"quiet":2`, 50),
 		line(8, "call", `"state":"done"`, 55),
-		line(9, "bell", `"state":"done","pings":3`, 60),
+		line(9, "bell", `"state":"done","pings":1`, 60),
 		line(10, "walk", `"state":"done"`, 60.1), // after
 	}, "\n")+"\n")
 	log := audit.New(audit.Options{Dir: d})
@@ -114,14 +118,16 @@ func TestWhatHappenedIsSummedUpByTask(t *testing.T) {
 	testkit.Must(t, err)
 	if diff := cmp.Diff([]Task{
 		{ID: "tea", Title: "TEA", Runs: 3, Pings: 1, Refused: 3, Reports: 1, Failed: 2, Tokens: 10, Dollars: 0.5, Run: "00000004", Why: "the engine is gone", Ended: at(30)},
-		{ID: "bell", Title: "BELL", Runs: 1, Pings: 3, Run: "00000009", Ended: at(60)},
-		{ID: "mail", Title: "MAIL", Runs: 1, Pings: 1, Quiet: 2, Run: "00000007", Ended: at(50)},
+		{ID: "air", Title: "AIR", Runs: 1, Failed: 1, Run: "00000014", Ended: at(15)},
+		{ID: "zoo", Title: "ZOO", Runs: 2, Failed: 2, Run: "00000013", Ended: at(14)},
+		{ID: "bell", Title: "BELL", Runs: 1, Pings: 1, Run: "00000009", Ended: at(60)},
+		{ID: "mail", Title: "MAIL", Runs: 1, Pings: 3, Quiet: 2, Run: "00000007", Ended: at(50)},
 		{ID: "call", Title: "CALL", Runs: 1, Run: "00000008", Ended: at(55)},
-		{ID: "walk", Title: "WALK", Runs: 1, Tokens: 100, Dollars: 0.25, Run: "00000002", Ended: at(10)},
+		{ID: "walk", Title: "WALK", Runs: 2, Tokens: 100, Dollars: 0.25, Run: "00000011", Ended: at(12)},
 	}, r.Tasks); diff != "" {
 		t.Error(diff)
 	}
-	sum := Task{Runs: 7, Pings: 5, Quiet: 2, Refused: 3, Reports: 1, Failed: 2, Tokens: 110, Dollars: 0.75, Run: "00000004", Why: "the engine is gone", Ended: at(30)}
+	sum := Task{Runs: 11, Pings: 5, Quiet: 2, Refused: 3, Reports: 1, Failed: 5, Tokens: 110, Dollars: 0.75, Run: "00000004", Why: "the engine is gone", Ended: at(30)}
 	if diff := cmp.Diff(sum, r.Sum); diff != "" {
 		t.Error(diff)
 	}

@@ -195,6 +195,7 @@ func TestNothingOutsideOfTheProjectsFolderIsRead(t *testing.T) {
 	}
 	testkit.Must(t, os.Mkdir(filepath.Join(folder, "22222222-0.jsonl"), 0o700))
 	mkfifo(t, filepath.Join(folder, "33333333-0.jsonl"))
+	w.put(filepath.Join(folder, "notes.txt"), answers(at(5), "the secret")+"\n", at(300))
 	h := w.history()
 	if list, _ := listed(t, h, Query{All: true}); len(list) != 3 {
 		t.Errorf("%v", list)
@@ -268,14 +269,14 @@ func TestPicturesDoNotHideTheMessages(t *testing.T) {
 func TestUnreadableLinesArePassedOver(t *testing.T) {
 	w := newWorld(t)
 	w.session("aaaaaaaa-1", at(9), "", "\x00\xff", "[]", `{"type":"user","timestamp":7,"message":{"content":{"a":1}}}`, `{"type":"assistant","message":{"content":[7,{"type":"text"}]}}`,
-		headed(at(1), "good \x1b[31mword"), `{"type":"user","timestamp":"`+stamp(at(2))+`","message":{"content":"torn`)
+		headed(at(1), "good \x1b[31mword "+strings.Repeat("x", 91)), `{"type":"user","timestamp":"`+stamp(at(2))+`","message":{"content":"torn`)
 	h := w.history()
 	s := first(listed(t, h, Query{}))[0]
-	if s.Words != "good word" || !s.Last.Equal(at(1)) {
+	if s.Words != "good word "+strings.Repeat("x", 89)+"…" || !s.Last.Equal(at(1)) {
 		t.Errorf("%+v", s)
 	}
 	c, err := h.Show("aaaaaaaa-1", Full())
-	if diff := cmp.Diff([]string{"user good word"}, talked(c.Entries)); diff != "" || err != nil {
+	if diff := cmp.Diff([]string{"user good word " + strings.Repeat("x", 91)}, talked(c.Entries)); diff != "" || err != nil {
 		t.Error(err, diff)
 	}
 }

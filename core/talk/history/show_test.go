@@ -60,8 +60,10 @@ func TestAShortIDMustFitOneSession(t *testing.T) {
 	if _, err := h.Show("7777", Brief()); err == nil || !strings.Contains(err.Error(), "2 sessions") || errors.Is(err, ErrNoSession) {
 		t.Errorf("the error is %v", err)
 	}
-	if _, err := h.Show("9999", Brief()); !errors.Is(err, ErrNoSession) {
-		t.Errorf("the error is %v", err)
+	for id, shown := range map[string]string{"9999": "9999", strings.Repeat("9", 61): strings.Repeat("9", 59) + "…"} {
+		if _, err := h.Show(id, Brief()); !errors.Is(err, ErrNoSession) || err.Error() != `"`+shown+`": `+ErrNoSession.Error() {
+			t.Errorf("the error is %v", err)
+		}
 	}
 }
 
@@ -272,6 +274,10 @@ func TestWhatALineIs(t *testing.T) {
 		{`{"type":"user","isSidechain":true,"message":{"content":"to a subagent"}}`, other, false, ""},
 		{`{"type":"user"}`, other, false, ""},
 		{`{"type":"assistant","message":7}`, other, false, ""},
+		{`{"type":"us\u0065r","message":{"content":"escaped"}}`, other, false, ""},
+		{calls(noon, "mcp__discord__x", map[string]any{
+			"title": "a", "message": "b", "text": "c", "description": "d", "question": "e", "prompt": "f", "content": "g", "other": "h", "x": 1,
+		}), answer, false, "call x: a · b · c · d · e · f · g"},
 		{queued(noon), other, false, ""},
 	} {
 		l, ok := readLine([]byte(tt.data))

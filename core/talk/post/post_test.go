@@ -142,7 +142,7 @@ func TestTheFormsAndTheButtonsOfTheBotAreAsTheUserKnowsThem(t *testing.T) {
 		}
 	}
 	got = append(got, shown(About("own.7", "the words", "a hint")), shown(SetupForm("7", "Ada", "Bot")))
-	for _, b := range slices.Concat(Ping("7"), Remind("7"), []Button{{Label: "Save", Action: ForkSave}, {Label: "Stop", Action: "act:stop:7"}, {Label: "Again", Action: "act:again:7"}}) {
+	for _, b := range slices.Concat(Ping("7"), Remind("7"), []Button{{Label: "Save", Action: ForkSave}, {Label: "Report", Action: ForkReport}, {Label: "Exit", Action: ForkExit}, {Label: "Stop", Action: "act:stop:7"}, {Label: "Again", Action: "act:again:7"}}) {
 		action, _, _ := strings.Cut(b.Action, ":")
 		got = append(got, fmt.Sprintf("%s, %s: %s, of a ping %v, fleeting %v", b.Label, b.Style, b.Action, OfPing(action), b.Fleeting()))
 	}

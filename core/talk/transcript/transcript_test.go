@@ -193,8 +193,8 @@ func TestWhatIsSaidBecomesTheConversation(t *testing.T) {
 			"bot x, [Read(a.md) Bash(ls) — interrupted Read(b.md) — denied Write — denied], version 8",
 		},
 		{
-			"labels of tools are cut, and marked all the same", "begin; says x \n \n; label mail; tool " + long + "; interrupted " + long + "; denied " + long + "; tool a; end",
-			"8 changes", "bot x, [" + long[:199] + "… — interrupted " + long[:99] + "… — denied a], read mail, version 7",
+			"labels of tools are cut, and marked all the same", "begin; says x \n \n; label mail; tool " + long + "; interrupted " + long + "; denied " + long + "; tool a; denied a; end",
+			"9 changes", "bot x, [" + long[:199] + "… — interrupted " + long[:99] + "… — denied a — denied], read mail, version 8",
 		},
 		{
 			"the oldest make room, even for an answer that has no word yet", "restart 3; begin; nonce 1 one; nonce 2 two; nonce 3 three; nonce 4 four; says late; end",
@@ -223,6 +223,7 @@ func TestWhatIsSaidBecomesTheConversation(t *testing.T) {
 			"a message of another surface is known by its ID there", "as 900 hi; as 900 again; nonce 900 more; begin; says answer; elsewhere 901 902; end; restart 9",
 			"5 changes", "bot hi, Discord[] | bot answer, Discord[901 902]",
 		},
+		{"a message of each role is kept", "you a; post b; small c; ping d; restart 9", "4 changes", "you a | bot b | notice c | ping d, from Email sweep, critical"},
 		{
 			"a message of another surface leads to its ID there, if it has one", "from 7 hello\x07; from  hi; restart 9", "2 changes",
 			"you hello, Discord[7], read mail | you hi, Discord[], read mail",
@@ -305,6 +306,12 @@ func TestASnapshotNeverChangesAndIsSharedWhileNothingHappens(t *testing.T) {
 	if after[0].Text != "one two" || len(after[0].Tools) != 2 || after[0].Version <= before[0].Version || after[0].ID != before[0].ID {
 		t.Errorf("the new one: %+v", after[0])
 	}
+	id := b.Add(User, "mine")
+	_ = b.Entries()
+	b.Reword(id, "reworded")
+	if list := b.Entries(); list[len(list)-1].Text != "reworded" {
+		t.Errorf("after a change the snapshot is still %+v", list)
+	}
 	s.End()
 	s.Append("late")
 	if e := b.Entries()[0]; e.Streaming || e.Text != "one two" {
@@ -347,7 +354,7 @@ func TestAnEndlessAnswerIsCut(t *testing.T) {
 	}
 	for i, cut := range []bool{true, false, true, true, false} {
 		text := b.Entries()[i].Text
-		if len(text) > maxText+3 || len(text) < maxText-3 || strings.HasSuffix(text, "…") != cut || !utf8.ValidString(text) {
+		if exact := []int{1: maxText, 3: maxText, 4: maxText}[i]; exact > 0 && len(text) != exact || len(text) > maxText+2 || len(text) < maxText-3 || strings.HasSuffix(text, "…") != cut || !utf8.ValidString(text) {
 			t.Errorf("text %d has %d bytes, ends %q", i, len(text), text[len(text)-6:])
 		}
 	}
