@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -43,7 +44,7 @@ func TestTheConversationIsAsItsStoriesSay(t *testing.T) {
 type teller struct {
 	*stage
 	a         *actor
-	out       strings.Builder
+	out       page
 	seen      map[string]int    // how much of each list has been written down
 	state     map[string]string // everything else
 	news      []string          // what has changed of it
@@ -88,8 +89,7 @@ func tell(t *testing.T, story string) string {
 				n.look()
 				if sessions == 0 { // what every first program does is not written down
 					text := strings.Replace(n.out.String(), "opens a session of {Model: Thinking:off Mode:default} from \"\", fork false, named false\n", "", 1)
-					n.out.Reset()
-					n.out.WriteString(text)
+					n.out.set(text)
 				}
 				for len(steps) > 0 {
 					step := steps[0]
@@ -102,13 +102,12 @@ func tell(t *testing.T, story string) string {
 						return
 					}
 					verb, rest, _ := strings.Cut(strings.TrimPrefix(step, "> "), " ")
-					begun := n.out.Len()
+					begun := len(n.out.String())
 					n.do(verb, rest)
 					s.settle()
 					n.look()
 					if out := n.out.String(); strings.Count(out[begun:], "\n") == 1 { // a single line is behind the step
-						n.out.Reset()
-						n.out.WriteString(out[:begun-1] + " => " + out[begun:])
+						n.out.set(out[:begun-1] + " => " + out[begun:])
 					}
 				}
 			})
@@ -123,6 +122,31 @@ func tell(t *testing.T, story string) string {
 		}
 	})
 	return strings.TrimSpace(n.out.String())
+}
+
+// page is what is written down, by the story and by the engine in its turns.
+type page struct {
+	mu   sync.Mutex
+	text string
+}
+
+func (p *page) Write(data []byte) (int, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.text += string(data)
+	return len(data), nil
+}
+
+func (p *page) String() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.text
+}
+
+func (p *page) set(text string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.text = text
 }
 
 // given prepares the directory or the engine before the program starts.

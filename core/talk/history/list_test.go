@@ -195,7 +195,9 @@ func TestNothingOutsideOfTheProjectsFolderIsRead(t *testing.T) {
 	}
 	testkit.Must(t, os.Mkdir(filepath.Join(folder, "22222222-0.jsonl"), 0o700))
 	mkfifo(t, filepath.Join(folder, "33333333-0.jsonl"))
-	w.put(filepath.Join(folder, "notes.txt"), answers(at(5), "the secret")+"\n", at(300))
+	for _, name := range []string{"notes.txt", "-x.jsonl", "agent-1.jsonl"} {
+		w.put(filepath.Join(folder, name), answers(at(5), "the secret")+"\n", at(300))
+	}
 	h := w.history()
 	if list, _ := listed(t, h, Query{All: true}); len(list) != 3 {
 		t.Errorf("%v", list)

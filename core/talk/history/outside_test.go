@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"os"
 	"os/exec"
 	"strings"
 	"testing"
@@ -208,6 +209,15 @@ garbage
 	}
 	if strings.Contains(w.logged.String(), "level") {
 		t.Errorf("there was something to complain about: %s", &w.logged)
+	}
+}
+
+func TestPingsThatCannotBeReadAreAnError(t *testing.T) {
+	w := newWorld(t)
+	testkit.Must(t, os.MkdirAll(w.dir.Path("state/pings.jsonl/in-the-way"), 0o700))
+	_, _, listed := w.history().Pings(time.Time{})
+	if _, summed := w.history().Answers(time.Time{}); listed == nil || summed == nil {
+		t.Errorf("%v, %v", listed, summed)
 	}
 }
 

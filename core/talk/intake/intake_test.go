@@ -288,15 +288,13 @@ func TestAnAnswerThatCannotBeSavedStopsNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := open(t)
 		r.ping(t, "1", "m1", time.Hour)
-		r.o.Journal.Recent()
 		var logged strings.Builder
 		r.o.Log = slog.New(slog.NewTextHandler(&logged, nil))
-		testkit.Must(t, os.Chmod(r.dir.Path("state/pings.jsonl"), 0o400))
-		testkit.Must(t, os.Rename(r.dir.Path("state"), r.dir.Path("moved")))
-		testkit.Must(t, os.WriteFile(r.dir.Path("state"), nil, 0o600))
+		testkit.Must(t, os.Remove(r.dir.Path("state/.pings.lock")))
+		testkit.Must(t, os.Mkdir(r.dir.Path("state/.pings.lock"), 0o700))
 		_, err := r.carryOut(t, command.Say{Text: "done"})
-		if err != nil || len(r.did) != 1 {
-			t.Errorf("did %q, %v", r.did, err)
+		if err != nil || len(r.did) != 1 || !strings.Contains(logged.String(), "the answer to a ping was not written down") {
+			t.Errorf("did %q, %v, and logged %s", r.did, err, &logged)
 		}
 	})
 }

@@ -264,7 +264,7 @@ func TestTheFirstRecordOfAMessageWinsAndOddOnesArePassedOver(t *testing.T) {
 	odd := `7, null, {"message_id": 9, "ts": 1795449600.0}, {"message_id": 9, "fork_session_id": "--x", "parent_session_id": null, "ts": 1795449600.0}, ` +
 		`{"message_id": 9, "fork_session_id": "no-time"}, {"message_id": "9", "fork_session_id": "text-id", "ts": 1795449600.0}, ` +
 		`{"message_id": 9e0, "fork_session_id": "float", "ts": 1795449600.0}, ` +
-		`{"message_id": 9, "fork_session_id": "huge", "ts": 1e300}`
+		`{"message_id": 9, "fork_session_id": "huge", "ts": 1e300}, {"message_id": 9, "fork_session_id": "null", "ts": null}`
 	storetest.Put(t, p.dir, messagesPath, "["+odd+`, {"message_id": 9, "fork_session_id": "first", "ts": 1795449600, "more": {"a": 1}}, `+
 		`{"message_id": 9, "fork_session_id": "second", "ts": 1795449600}]`)
 	m := p.messages()

@@ -191,12 +191,29 @@ func TestAFileThatCannotBeReadOrWrittenIsAnErrorAndTheSessionIsKept(t *testing.T
 			t.Errorf("%v, want %s…", err, want)
 		}
 	}
+	if saved, cleared := p.store.SaveMain(morning(), "a"), p.store.Labels().Clear(morning(), "a"); saved == nil || cleared == nil || p.store.Main() != "" {
+		t.Errorf("without its label: %v, %v, main %q", saved, cleared, p.store.Main())
+	}
 	testkit.Must(t, os.RemoveAll(p.dir.Path("state/.session_labels.lock")))
 	if saved, cleared := p.store.SaveMain(morning(), "a"), p.store.ClearMain(morning()); saved == nil || cleared == nil {
 		t.Errorf("without a history: %v, %v", saved, cleared)
 	}
 	if err := p.store.SaveMain(morning(), "a"); err == nil || p.store.Main() != "a" {
 		t.Errorf("the main session is %q, want it saved before the history: %v", p.store.Main(), err)
+	}
+}
+
+func TestAMainSessionThatCannotBeSavedIsAnError(t *testing.T) {
+	p := newPlace(t)
+	testkit.Must(t, os.MkdirAll(p.dir.Path(mainFile+"/in-the-way"), 0o700))
+	if err := p.store.SaveMain(morning(), "a"); err == nil || !strings.HasPrefix(err.Error(), "save the main session: ") {
+		t.Errorf("over a folder: %v", err)
+	}
+	p = newPlace(t)
+	storetest.Put(t, p.dir, mainFile, "two words")
+	testkit.Must(t, os.MkdirAll(p.dir.Path("state/."+turnName+".lock/in-the-way"), 0o700))
+	if kept, err := p.store.Recover(morning()); kept != "" || err == nil || !strings.HasPrefix(err.Error(), "set "+mainFile+" aside: ") {
+		t.Errorf("without the lock: %q, %v", kept, err)
 	}
 }
 
