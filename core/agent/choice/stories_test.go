@@ -301,7 +301,8 @@ func (p *player) do(verb, rest string) {
 	case "set":
 		testkit.Must(p.t, p.sessions[first].Configure(ctx, agent.Settings{Model: second, Mode: "plan", Thinking: "low"}))
 	case "glance": // NAME TEXT: nobody reads on after the first event
-		for ev := range p.sessions[first].Send(ctx, agent.Message{Text: second}) {
+		for ev, err := range p.sessions[first].Send(ctx, agent.Message{Text: second}) {
+			testkit.Must(p.t, err)
 			p.note("%T", ev)
 			break
 		}

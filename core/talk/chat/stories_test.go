@@ -94,7 +94,7 @@ func tell(t *testing.T, story string) string {
 				for len(steps) > 0 {
 					step := steps[0]
 					steps = steps[1:]
-					fmt.Fprintln(&n.out, step)
+					n.out.add(step)
 					if strings.HasPrefix(step, "#") {
 						continue
 					}
@@ -130,11 +130,10 @@ type page struct {
 	text string
 }
 
-func (p *page) Write(data []byte) (int, error) {
+func (p *page) add(line string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.text += string(data)
-	return len(data), nil
+	p.text += line + "\n"
 }
 
 func (p *page) String() string {
@@ -151,7 +150,7 @@ func (p *page) set(text string) {
 
 // given prepares the directory or the engine before the program starts.
 func (n *teller) given(step string) {
-	fmt.Fprintln(&n.out, step)
+	n.out.add(step)
 	what, rest, _ := strings.Cut(strings.TrimPrefix(step, "> given "), " ")
 	switch what {
 	case "main":
@@ -432,12 +431,12 @@ func (n *teller) plain(format string, args ...any) string {
 	return text
 }
 
-func (n *teller) write(format string, args ...any) { fmt.Fprintln(&n.out, n.plain(format, args...)) }
+func (n *teller) write(format string, args ...any) { n.out.add(n.plain(format, args...)) }
 
 // list writes what a list has gained, in one line.
 func list[T any](n *teller, name string, all []T, words func(T) string) {
 	if gained := gain(n, name, all, words); len(gained) > 0 {
-		fmt.Fprintln(&n.out, name+strings.Join(gained, " | "))
+		n.out.add(name + strings.Join(gained, " | "))
 	}
 }
 
@@ -496,7 +495,7 @@ func (n *teller) look() {
 		if heard[i] += pays; at >= 0 {
 			shown[at] += " — heard" + pays + fine
 		} else {
-			fmt.Fprintln(&n.out, "the model hears "+heard[i]+fine)
+			n.out.add("the model hears " + heard[i] + fine)
 		}
 		if answer >= 0 {
 			shown = slices.Delete(shown, answer, answer+1)
@@ -507,7 +506,7 @@ func (n *teller) look() {
 	}
 	list(n, "has it: ", a.hasDone, asIs)
 	for _, line := range shown {
-		fmt.Fprintln(&n.out, line)
+		n.out.add(line)
 	}
 	s.phone.with(func() { n.beside(s.phone) })
 	list(n, "the log has ", logged.FindAllString(s.log.String(), -1), func(line string) string {
@@ -555,7 +554,7 @@ func (n *teller) look() {
 	if list(n, "the audit log: ", audited, func(e audit.Entry) string {
 		return fmt.Sprintf("%s %s, %s %s: %s", e.Actor, e.Action, e.From, e.Subject, e.Detail)
 	}); len(n.news) > 0 {
-		fmt.Fprintln(&n.out, "now "+strings.Join(n.news, "; "))
+		n.out.add("now " + strings.Join(n.news, "; "))
 	}
 	for i, done := range n.done {
 		select {
