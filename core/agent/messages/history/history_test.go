@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"ollimbot/core/base/testkit"
+	"ollimbot/core/storage/store/storetest"
 )
 
 func text(role, words string) []byte {
@@ -170,6 +171,38 @@ func TestNothingIsWrittenBeforeTheFirstMessage(t *testing.T) {
 	}
 	if err := h.Add(text("user", "late")); !errors.Is(err, ErrClosed) {
 		t.Errorf("a closed one takes a message: %v", err)
+	}
+}
+
+// A session whose first message found no room was saved without its tools, its system prompt and its parent.
+func TestASessionWhoseFirstMessageFoundNoRoomIsWhole(t *testing.T) {
+	testkit.Alone(t)
+	if !storetest.Alone(t) {
+		return
+	}
+	folder := t.TempDir()
+	parent := begun(t, folder, "parent")
+	testkit.Must(t, parent.Add(text("user", "before")))
+	fork, err := Fork(folder, "parent", "fork")
+	testkit.Must(t, err)
+	for id, h := range map[string]*History{"one": begun(t, folder, "one"), "fork": fork} {
+		for _, room := range []uint64{0, 40} {
+			if err := storetest.RoomFor(t, room, func() error { return h.Add(text("user", "lost")) }); err == nil {
+				t.Errorf("%s has room", id)
+			}
+		}
+		testkit.Must(t, h.Add(text("user", "hello")))
+		want := map[string]string{"fork": string(text("user", "before")) + ","}[id] + string(text("user", "hello")) + "]"
+		if got := bodyOf(t, h); got != head+want {
+			t.Errorf("%s is %s", id, got)
+		}
+		testkit.Must(t, h.Close())
+		again, err := Open(folder, id)
+		testkit.Must(t, err)
+		if got := bodyOf(t, again); got != head+want {
+			t.Errorf("opened anew, %s is %s", id, got)
+		}
+		testkit.Must(t, again.Close())
 	}
 }
 
