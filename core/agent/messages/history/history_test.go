@@ -1,6 +1,7 @@
 package history
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -172,6 +173,10 @@ func TestNothingIsWrittenBeforeTheFirstMessage(t *testing.T) {
 	if err := h.Add(text("user", "late")); !errors.Is(err, ErrClosed) {
 		t.Errorf("a closed one takes a message: %v", err)
 	}
+	// Without the folder's parent the bot has lost its state.
+	if err := begun(t, filepath.Join(folder, "lost"), "one").Add(text("user", "hello")); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a session in a folder that is gone takes a message: %v", err)
+	}
 }
 
 // A session whose first message found no room was saved without its tools, its system prompt and its parent.
@@ -249,13 +254,19 @@ func TestLinesOfUnknownOriginAreLeftAlone(t *testing.T) {
 	path := filepath.Join(folder, "one"+Ext)
 	data, err := os.ReadFile(path)
 	testkit.Must(t, err)
-	testkit.Must(t, os.WriteFile(path, append(data, "garbage\n\x00\x00\n{\"of\":\"tomorrow\"}\n\n"...), 0o600))
-	again, err := Open(folder, "one")
-	testkit.Must(t, err)
-	defer again.Close()
-	testkit.Must(t, again.Add(text("assistant", "yes")))
-	if got := bodyOf(t, again); got != head+string(text("user", "hello"))+","+string(text("assistant", "yes"))+"]" {
-		t.Errorf("it is %s", got)
+	data = append(data, "garbage\n\x00\x00\n{\"of\":\"tomorrow\"}\n\n"...)
+	testkit.Must(t, os.WriteFile(path, append(data, `{"role":"user","content":"and torn`...), 0o600))
+	for _, last := range []string{"yes", "no"} { // opened anew
+		again, err := Open(folder, "one")
+		testkit.Must(t, err)
+		if kept, err := os.ReadFile(path); err != nil || !bytes.HasPrefix(kept, data) || bytes.Contains(kept, []byte("torn")) {
+			t.Errorf("the file has become %q, %v", kept, err)
+		}
+		testkit.Must(t, again.Add(text("assistant", last)))
+		if got := bodyOf(t, again); !strings.HasPrefix(got, head+string(text("user", "hello"))+","+string(text("assistant", "yes"))) || !strings.Contains(got, last) {
+			t.Errorf("it is %s", got)
+		}
+		testkit.Must(t, again.Close())
 	}
 }
 
@@ -377,6 +388,9 @@ func TestASessionIsNotBegunTwiceAndAForkOfALongChainIsACopy(t *testing.T) {
 	if _, err := New(folder, "s0"); !errors.Is(err, fs.ErrExist) {
 		t.Errorf("begun again: %v", err)
 	}
+	if _, err := Fork(folder, "s0", "s0"); !errors.Is(err, fs.ErrExist) {
+		t.Errorf("its own fork: %v", err)
+	}
 	if _, err := Fork(folder, "none", "x"); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a fork of nothing: %v", err)
 	}
@@ -393,6 +407,9 @@ func TestASessionIsNotBegunTwiceAndAForkOfALongChainIsACopy(t *testing.T) {
 			t.Fatalf("fork %d has\n%s\nwant\n%s", i, got, want)
 		}
 		testkit.Must(t, f.Close())
+	}
+	if _, err := Fork(folder, fmt.Sprint("s", longChain), "s0"); !errors.Is(err, fs.ErrExist) {
+		t.Errorf("a copy over another session: %v", err)
 	}
 	last, err := Open(folder, fmt.Sprint("s", longChain+3))
 	testkit.Must(t, err)
