@@ -40,7 +40,7 @@ func TestWhatAnEnvironmentGetsFromWhere(t *testing.T) {
 		},
 		"the user's own folder stays": {[]string{"CLAUDE_CONFIG_DIR=/theirs"}, Env{}, "CLAUDE_CONFIG_DIR=/theirs"},
 		"what is extra comes last, without secrets": {
-			nil, Env{Extra: []string{"BROWSER=/bin/true", "ENABLE_TOOL_SEARCH=", "DISCORD_TOKEN=x"}}, "-ENABLE_TOOL_SEARCH BROWSER=/bin/true",
+			nil, Env{Extra: []string{"BROWSER=/bin/true", "ENABLE_TOOL_SEARCH=", "DISCORD_TOKEN=x", "ANTHROPIC_API_KEY=k"}}, "-ENABLE_TOOL_SEARCH ANTHROPIC_API_KEY=k BROWSER=/bin/true",
 		},
 		"what is no variable changes nothing": {
 			[]string{"HOME=/home", "USER=a\x00b"}, Env{Extra: []string{"HOME", "no equals sign", "1A=x", "A1=x", "A-B=x", "=x", "Z=\x00"}, Mark: "a\x00"}, "A1=x HOME=/home",
