@@ -237,13 +237,21 @@ func TestWhatIsCutCountsAsTakenUnlessItIsLost(t *testing.T) {
 }
 
 func TestALaterConversationIsIndependent(t *testing.T) {
-	h := begun(t, t.TempDir(), "one")
+	folder := t.TempDir()
+	h := begun(t, folder, "one")
 	testkit.Must(t, h.Add(text("user", "before")))
 	testkit.Must(t, h.Begin([]byte(`[{"name":"a"}]`), []byte(`[{"type":"text","text":"s"}]`), Facts{}))
 	testkit.Must(t, h.Add(text("user", "after")))
 	if got := bodyOf(t, h); got != head+string(text("user", "after"))+"]" {
 		t.Errorf("it is %s", got)
 	}
+	fork, err := Fork(folder, "one", "two")
+	testkit.Must(t, err)
+	testkit.Must(t, fork.Begin([]byte(`[{"name":"a"}]`), []byte(`[{"type":"text","text":"s"}]`), Facts{}))
+	if got := bodyOf(t, fork); got != head+"]" {
+		t.Errorf("begun anew the fork is %s", got)
+	}
+	testkit.Must(t, fork.Close())
 }
 
 func TestLinesOfUnknownOriginAreLeftAlone(t *testing.T) {
@@ -322,6 +330,9 @@ func TestOldSessionsGoAndParentsOfYoungOnesStay(t *testing.T) {
 		t.Errorf("there are %s", got)
 	}
 	testkit.Must(t, Tidy(filepath.Join(folder, "none"), time.Now()))
+	if err := Tidy(filepath.Join(folder, "other.txt"), time.Now()); err == nil || errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a folder that is none: %v", err)
+	}
 }
 
 func TestTheRecentPartBeginsWithTheUsersWordsAndHasAboutTheSize(t *testing.T) {
