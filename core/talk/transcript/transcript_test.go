@@ -348,6 +348,9 @@ func TestAnEndlessAnswerIsCut(t *testing.T) {
 	s.End()
 	fits := b.Begin(Bot)
 	fits.Append(strings.Repeat("x", maxText))
+	if got := fits.Text(); got != strings.Repeat("x", maxText) {
+		t.Errorf("so far it is %d bytes", len(got))
+	}
 	fits.End()
 	for _, posted := range []string{strings.Repeat("é", maxText), strings.Repeat("x", maxText+1), strings.Repeat("x", maxText)} {
 		b.Add(User, posted)
