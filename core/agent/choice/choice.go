@@ -10,7 +10,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -119,10 +118,9 @@ func (e *Engine) places(s agent.Settings) []place {
 		if strings.Contains(name, "/") {
 			p = place{Messages, name}
 		}
-		if e.member(p.member) == nil || slices.ContainsFunc(list, func(q place) bool { return e.key(q, s) == e.key(p, s) }) {
-			continue
+		if e.member(p.member) != nil {
+			list = append(list, p)
 		}
-		list = append(list, p)
 	}
 	return list
 }
@@ -189,7 +187,7 @@ func (e *Engine) Status() agent.Status {
 
 // name returns the user-visible name of a place: its model if that identifies it.
 func (e *Engine) name(p place, s agent.Settings) string {
-	if model := p.settings(s).Model; p.member == Messages && strings.Contains(model, "/") {
+	if model := p.settings(s).Model; strings.Contains(model, "/") {
 		return model
 	}
 	return p.member
@@ -293,7 +291,7 @@ func (e *Engine) lose(p place, s agent.Settings, why string) bool {
 	changed := e.changed
 	e.mu.Unlock()
 	next := e.pick(s)
-	if e.key(next, s) == key || e.down(e.key(next, s)) { // there is no other
+	if e.down(e.key(next, s)) { // there is no other
 		e.mu.Lock()
 		delete(e.outages, key)
 		e.mu.Unlock()

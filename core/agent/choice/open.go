@@ -39,7 +39,7 @@ func (e *Engine) open(ctx context.Context, o agent.SessionOptions, p place) (*se
 	if owner := e.owner(o.Resume); owner != "" && owner != p.member {
 		s.carry = &carry{from: place{member: owner}, id: o.Resume, fork: o.Fork}
 		inner.Resume, inner.Fork = "", false
-		if old := e.before(o.Resume); !o.Fork && old != "" && e.owner(old) == p.member {
+		if old := e.before(o.Resume); !o.Fork && e.owner(old) == p.member {
 			inner.Resume = old // the conversation has been with this engine before
 		} else if inner.ID == "" {
 			inner.ID = store.NewUUID()

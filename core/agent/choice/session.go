@@ -212,7 +212,7 @@ func (s *session) bring(ctx context.Context, m *agent.Message) (note string, use
 		var r agent.Result
 		for ev, err := range at.inner.Send(ctx, agent.Message{Text: fmt.Sprintf(promptCarried, text)}) {
 			var is bool
-			if r, is = ev.(agent.Result); err != nil || is && (r.IsError || r.Interrupted) {
+			if r, is = ev.(agent.Result); err != nil || r.IsError || r.Interrupted {
 				r.Usage = r.Usage.Add(used)
 				if is {
 					ev = r

@@ -23,7 +23,7 @@ import (
 )
 
 // In a story the user talks to sessions of three engines that remember what each session heard: "NAME> " begins a message to one. Below
-// is what the engines hear and answer, and what the user reads. player.do has the other lines.
+// is what the engines hear and answer, and what the user reads; a single note is behind "=>". player.do has the other lines.
 func TestConversationsMoveBetweenEnginesAsTheirStoriesSay(t *testing.T) {
 	goldentest.Stories(t, "stories/moves.txt", func(t *testing.T, story string) (got string) {
 		synctest.Test(t, func(t *testing.T) { got = play(t, story) })
@@ -73,7 +73,7 @@ func (m *memory) Open(_ context.Context, o agent.SessionOptions) (agent.Session,
 	}
 	c := &conversation{memory: m, id: id, o: o}
 	if label := m.label(id); o.Permission == nil { // else it is for a summary
-		m.note("%s opens %s", m.name, label)
+		m.note("%s opens %s%s", m.name, label, map[bool]string{true: " of this ID"}[o.ID != ""])
 	}
 	return c, nil
 }
@@ -109,6 +109,9 @@ func (c *conversation) did(what string) error {
 }
 
 func (c *conversation) Configure(_ context.Context, s agent.Settings) error {
+	if how, why, _ := strings.Cut(c.fails, " "); how == "sets" {
+		return errors.New(why)
+	}
 	c.o.Settings = c.o.Settings.With(s)
 	return c.did(fmt.Sprintf("set to %+v", s))
 }
@@ -122,6 +125,9 @@ func (c *conversation) Send(_ context.Context, m agent.Message) iter.Seq2[agent.
 			c.note("%s is asked", c.label(c.id))
 			yield(failed, nil)
 			return
+		case "stops":
+			yield(agent.Result{SessionID: c.id, Interrupted: true}, nil)
+			return
 		case "breaks":
 			yield(nil, fmt.Errorf("%w: %s", agent.ErrUnavailable, why))
 			return
@@ -133,14 +139,17 @@ func (c *conversation) Send(_ context.Context, m agent.Message) iter.Seq2[agent.
 		answer := c.name + " answers"
 		if m.Text == promptSummary {
 			c.o.Hooks.Charge(agent.Charge{})
-			if c.o.Permission(context.Background(), agent.ToolUse{}).Allow || c.o.Hooks.PreTool(context.Background(), agent.ToolUse{}).Allow {
-				c.note("a summary may use tools")
+			for _, ask := range []func(context.Context, agent.ToolUse) agent.Decision{c.o.Permission, c.o.Hooks.PreTool} {
+				if d := ask(context.Background(), agent.ToolUse{}); d.Allow || d.Reason != noTools {
+					c.note("a summary may use tools: %+v", d)
+				}
 			}
 			if answer = c.sums; answer == "" {
 				answer = "SUMMARY OF " + strings.Join(before, ", ")
 			}
 		} else {
-			c.note("%s hears %q as %q", c.label(c.id), plain(m.Text), c.o.Settings.Model)
+			as := strings.TrimSpace(fmt.Sprint(c.o.Settings.Model, " ", c.o.Settings.Thinking, " ", c.o.Settings.Mode))
+			c.note("%s hears %q as %q", c.label(c.id), plain(m.Text), as)
 			c.heard[c.id] = append(slices.Clone(before), plain(m.Text))
 		}
 		end := agent.Result{SessionID: c.id, Usage: agent.Usage{InputTokens: 1, Free: true}}
@@ -151,8 +160,13 @@ func (c *conversation) Send(_ context.Context, m agent.Message) iter.Seq2[agent.
 		case answer == "fails":
 			yield(failed, nil)
 			return
+		case answer == "is interrupted":
+			end.Interrupted, end.Text = true, "Half of it"
+		case answer == "is long":
+			end.Text = strings.Repeat("x", maxSummary+1)
 		case answer == "takes words back":
-			_ = yield(agent.Text{Delta: "Good. Wrong."}, nil) && yield(agent.Rewind{Bytes: len(" Wrong.")}, nil)
+			_ = yield(agent.Text{Delta: "Oh."}, nil) && yield(agent.Rewind{Bytes: 99}, nil) &&
+				yield(agent.Text{Delta: "Good. Wrong."}, nil) && yield(agent.Rewind{Bytes: len(" Wrong.")}, nil)
 		case answer == "says it at the end":
 			end.Text = "At the end."
 		case !yield(agent.Text{Delta: answer}, nil):
@@ -166,6 +180,7 @@ func (c *conversation) Send(_ context.Context, m agent.Message) iter.Seq2[agent.
 
 // plain names our own texts to models.
 func plain(text string) string {
+	text = strings.ReplaceAll(text, strings.Repeat("x", maxSummary-1)+"…", "A CUT SUMMARY")
 	for name, form := range map[string]string{"CARRIED": promptCarried, "FORKED": promptFork} {
 		head, foot, _ := strings.Cut(form, "%s")
 		if rest, is := strings.CutPrefix(text, head); is {
@@ -179,6 +194,7 @@ func plain(text string) string {
 // player plays a story.
 type player struct {
 	t                     *testing.T
+	ctx                   context.Context
 	e                     *Engine
 	engines               map[string]*memory
 	sessions              map[string]agent.Session
@@ -205,7 +221,7 @@ func (p *player) label(id string) string {
 }
 
 func play(t *testing.T, story string) string {
-	p := &player{t: t, chosen: Claude, engines: map[string]*memory{}, sessions: map[string]agent.Session{}}
+	p := &player{t: t, ctx: t.Context(), chosen: Claude, engines: map[string]*memory{}, sessions: map[string]agent.Session{}}
 	for _, name := range []string{Claude, Messages, Script} {
 		p.engines[name] = &memory{player: p, name: name, heard: map[string][]string{}}
 	}
@@ -226,12 +242,17 @@ func play(t *testing.T, story string) string {
 		if strings.HasPrefix(line, "  ") {
 			continue
 		}
+		line, _, _ = strings.Cut(line, " => ")
 		p.out = append(p.out, line)
 		verb, rest, _ := strings.Cut(line, " ")
+		begun := len(p.out)
 		if name, says := strings.CutSuffix(verb, ">"); says {
 			p.say(name, rest)
 		} else if verb != "" {
 			p.do(verb, rest)
+		}
+		if len(p.out) == begun+1 { // a single note is in the line itself
+			p.out = append(p.out[:begun-1], line+" => "+strings.TrimSpace(p.out[begun]))
 		}
 	}
 	return strings.Join(p.out, "\n")
@@ -239,7 +260,7 @@ func play(t *testing.T, story string) string {
 
 func (p *player) do(verb, rest string) {
 	first, second, _ := strings.Cut(rest, " ")
-	ctx := p.t.Context()
+	ctx := p.ctx
 	switch verb {
 	case "chosen":
 		p.chosen, p.model = first, second
@@ -249,9 +270,12 @@ func (p *player) do(verb, rest string) {
 		p.recent = rest
 	case "main": // the name of the main session
 		p.main = rest
-	case "open", "fork", "resume": // NAME MODEL, or NAME PARENT MODEL
+	case "open", "named", "fork", "resume": // NAME MODEL, or NAME PARENT MODEL
 		o := agent.SessionOptions{Settings: agent.Settings{Model: second}, Fork: verb == "fork", Hooks: agent.Hooks{Charge: func(agent.Charge) {}}}
-		if verb != "open" {
+		switch verb {
+		case "named":
+			o.ID = store.NewUUID()
+		case "fork", "resume":
 			parent, model, _ := strings.Cut(second, " ")
 			o.Resume, o.Settings.Model = store.NewUUID(), model
 			if s := p.sessions[parent]; s != nil {
@@ -264,7 +288,7 @@ func (p *player) do(verb, rest string) {
 			return
 		}
 		p.sessions[first] = s
-	case "fails", "breaks", "opens", "errs", "ends": // ENGINE WHY: how it is out of reach
+	case "fails", "breaks", "opens", "errs", "ends", "sets", "stops": // ENGINE WHY: how it is out of reach
 		p.engines[first].fails = verb + " " + second
 	case "back":
 		p.engines[first].fails = ""
@@ -275,7 +299,17 @@ func (p *player) do(verb, rest string) {
 		testkit.Must(p.t, err)
 		time.Sleep(d)
 	case "set":
-		testkit.Must(p.t, p.sessions[first].Configure(ctx, agent.Settings{Model: second, Mode: "plan"}))
+		testkit.Must(p.t, p.sessions[first].Configure(ctx, agent.Settings{Model: second, Mode: "plan", Thinking: "low"}))
+	case "glance": // NAME TEXT: nobody reads on after the first event
+		for ev, err := range p.sessions[first].Send(ctx, agent.Message{Text: second}) {
+			testkit.Must(p.t, err)
+			p.note("%T", ev)
+			break
+		}
+	case "stop": // the program, as for all that follows
+		stopped, stop := context.WithCancel(ctx)
+		stop()
+		p.ctx = stopped
 	case "interrupt":
 		testkit.Must(p.t, p.sessions[first].Interrupt(ctx))
 	case "close":
@@ -301,8 +335,8 @@ func (p *player) do(verb, rest string) {
 		url, err := p.e.Login(ctx)
 		p.note("%s %v, %v", url, err, p.e.Finish(ctx, "code"))
 	case "run":
-		ctx, cancel := context.WithCancel(ctx)
-		time.AfterFunc(time.Second, cancel)
+		ctx, cancel := context.WithTimeout(ctx, time.Second)
+		defer cancel()
 		testkit.Must(p.t, p.e.Run(ctx))
 		slices.Sort(p.out[len(p.out)-6:])
 	default:
@@ -312,18 +346,22 @@ func (p *player) do(verb, rest string) {
 
 // say sends a message and notes what the user gets.
 func (p *player) say(name, text string) {
-	for ev, err := range p.sessions[name].Send(p.t.Context(), agent.Message{Text: text}) {
+	for ev, err := range p.sessions[name].Send(p.ctx, agent.Message{Text: text}) {
 		switch ev := ev.(type) {
 		case agent.Text:
-			p.note("says %s", ev.Delta)
+			if last := len(p.out) - 1; strings.Contains(p.out[last], " hears ") && strings.HasSuffix(ev.Delta, " answers") {
+				p.out[last] += ", and " + ev.Delta
+			} else {
+				p.note("says %s", ev.Delta)
+			}
 		case agent.Notice:
 			p.note("notice: %s", ev.Text)
 		case agent.Result:
 			if name == p.main {
 				p.saved = ev.SessionID
 			}
-			if ev.IsError {
-				p.note("fails: %s", ev.Text)
+			if ev.IsError || ev.Interrupted {
+				p.note(map[bool]string{true: "fails: %s", false: "is interrupted%s"}[ev.IsError], ev.Text)
 			}
 			if ev.Usage.InputTokens != 1 {
 				p.note("used %d", ev.Usage.InputTokens)
@@ -342,6 +380,11 @@ func TestMovesAreBoundedAndTheirCirclesEnd(t *testing.T) {
 	}
 	if list := e.moves(); len(list) != maxMoves || e.before("60") != "59" || e.after("0") != "" {
 		t.Errorf("%d moves", len(list))
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
+	defer cancel()
+	if err := e.Run(ctx); err != nil || ctx.Err() == nil {
+		t.Errorf("without work it ends before the program: %v", err)
 	}
 	e.move("a", "b")
 	e.move("b", "a")

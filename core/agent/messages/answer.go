@@ -133,9 +133,7 @@ func (a *answer) take(named string, data []byte, put piece) error {
 
 // count reads the usage so far.
 func (a *answer) count(raw json.RawMessage) {
-	if len(raw) > 0 {
-		_ = json.Unmarshal(raw, &a.used) // unreadable usage is not counted
-	}
+	_ = json.Unmarshal(raw, &a.used) // usage that is missing or unreadable is not counted
 }
 
 // at returns the newest block with an index.

@@ -2,6 +2,7 @@ package messages
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"sync/atomic"
@@ -9,6 +10,7 @@ import (
 
 	"ollimbot/core/agent"
 	"ollimbot/core/agent/messages/provider"
+	"ollimbot/core/agent/messages/tools"
 )
 
 func TestCallsOfOneAnswerAreAnsweredInOneMessage(t *testing.T) {
@@ -73,9 +75,12 @@ func TestWhoMayCallIsAskedInOrder(t *testing.T) {
 
 func TestAToolEndsTheTurnAndTheNextOneIsWhole(t *testing.T) {
 	stops := 0
-	b := newBench(t, calls(use("a", "mcp__discord__leave", object{})), ends("Here again."))
+	b := newBench(t, calls(use("a", "mcp__discord__leave", object{}), use("b", "mcp__discord__stay", object{})), ends("Here again."))
 	s := b.open(func(o *agent.SessionOptions) {
-		o.Tools = []agent.Tool{bot("leave", func(string) agent.ToolResult { return agent.ToolResult{Text: "bye", EndTurn: true} })}
+		o.Tools = []agent.Tool{
+			bot("leave", func(string) agent.ToolResult { return agent.ToolResult{Text: "bye", EndTurn: true} }),
+			bot("stay", func(string) agent.ToolResult { return agent.ToolResult{Text: "still here"} }),
+		}
 		o.Hooks.Stop = func(context.Context, bool) string { stops++; return "" }
 	})
 	if got := say(s, "leave"); got.err != nil || b.count() != 1 || got.result.Interrupted || got.result.IsError {
@@ -85,6 +90,32 @@ func TestAToolEndsTheTurnAndTheNextOneIsWhole(t *testing.T) {
 		t.Errorf("the next turn gave %+v, the stop hook was asked %d times", got.result, stops)
 	}
 	b.sent(1).valid(t)
+}
+
+func TestAResultHasOnlyWhatTheModelTakes(t *testing.T) {
+	found := tools.Result{Text: "seen", Documents: []tools.Document{{Title: "a.pdf", MediaType: "application/pdf", Data: []byte("p")}}, Images: []agent.Image{{MediaType: "image/png", Data: []byte("i")}}}
+	silent := found
+	silent.Text = ""
+	const document = `{"source":{"type":"base64","media_type":"application/pdf","data":"cA=="},"title":"a.pdf","type":"document"}`
+	const image = `{"source":{"type":"base64","media_type":"image/png","data":"aQ=="},"type":"image"}`
+	for _, c := range []struct {
+		documents, images bool
+		result            tools.Result
+		want              string
+	}{
+		{true, true, found, `{"type":"text","text":"seen"},` + document + "," + image},
+		{true, true, silent, document + "," + image},
+		{false, true, silent, `{"type":"text","text":"(a.pdf was left out: this model does not accept such files.)"},` + image},
+		{true, false, silent, `{"type":"text","text":"(A picture was left out: this model does not accept pictures.)"},` + document},
+		{false, false, found, `{"type":"text","text":"seen\n(a.pdf was left out: this model does not accept such files.)\n(A picture was left out: this model does not accept pictures.)"}`},
+		{false, false, tools.Result{Text: "seen"}, `{"type":"text","text":"seen"}`},
+		{true, true, tools.Result{}, `{"type":"text","text":"` + answerNoText + `"}`},
+	} {
+		of := &talk{model: provider.Model{PDFs: c.documents, Images: c.images, Window: 200_000}}
+		if got := string(of.result("a", outcome{Result: c.result})); got != `{"type":"tool_result","tool_use_id":"a","content":[`+c.want+`]}` {
+			t.Errorf("documents %v, images %v: %s", c.documents, c.images, got)
+		}
+	}
 }
 
 func TestTheStopHookHoldsATurnOnce(t *testing.T) {
@@ -130,5 +161,10 @@ func TestThinkingIsAskedForAsTheModelTakesIt(t *testing.T) {
 	}
 	if _, err := newBench(t, done).engine.Open(t.Context(), agent.SessionOptions{Settings: agent.Settings{Thinking: "much"}}); err == nil {
 		t.Error("a setting that is none was taken")
+	}
+	stopped, stop := context.WithCancel(t.Context())
+	stop()
+	if _, err := newBench(t, done).engine.Open(stopped, agent.SessionOptions{}); !errors.Is(err, context.Canceled) {
+		t.Errorf("a program that has ended opens a session: %v", err)
 	}
 }

@@ -2,12 +2,14 @@ package messages
 
 import (
 	"context"
+	"crypto/sha256"
 	"fmt"
 	"strings"
 	"testing"
 	"testing/synctest"
 
 	"ollimbot/core/agent"
+	"ollimbot/core/agent/messages/history"
 	"ollimbot/core/base/testkit"
 	"ollimbot/core/storage/store"
 )
@@ -119,5 +121,47 @@ func TestAnUnknownSessionIsNamed(t *testing.T) {
 	for _, o := range []agent.SessionOptions{{Resume: store.NewUUID()}, {Resume: store.NewUUID(), Fork: true}, {Resume: "../../etc/passwd"}} {
 		_, err := b.engine.Open(t.Context(), o)
 		holds(t, "the error", fmt.Sprint(err), agent.ErrNoSession.Error())
+	}
+	s := b.open()
+	b.says(s, "hello", "Done.")
+	b.write(history.Folder+"/folder"+history.Ext+"/x", "")
+	for id, want := range map[string]bool{s.ID(): true, strings.ToUpper(s.ID()): true, "": false, store.NewUUID(): false, "../" + s.ID(): false, "folder": false} {
+		has, err := b.engine.HasMessage(t.Context(), id, sha256.Sum256([]byte("hello")))
+		if known := b.engine.HasSession(id); known != want || has != want || err != nil && id != "folder" {
+			t.Errorf("%q is known: %v, has the message: %v, %v", id, known, has, err)
+		}
+	}
+}
+
+func TestThePermissionOfAPlaceIsThatOfTheSession(t *testing.T) {
+	for _, c := range []struct {
+		hook, permission agent.Decision
+		want             string
+	}{
+		{agent.Decision{Allow: true}, agent.Decision{Reason: "unasked"}, ""},
+		{agent.Decision{Allow: true, Ask: true}, agent.Decision{Allow: true}, ""},
+		{agent.Decision{Allow: true, Ask: true}, agent.Decision{Reason: "he said no"}, "he said no"},
+		{agent.Decision{Reason: "never"}, agent.Decision{Allow: true}, "never"},
+	} {
+		s := newBench(t, done).open(func(o *agent.SessionOptions) {
+			of := func(u agent.ToolUse, d agent.Decision) agent.Decision { d.Digest = u.Digest(); return d }
+			o.Hooks.PreTool = func(_ context.Context, u agent.ToolUse) agent.Decision { return of(u, c.hook) }
+			o.Permission = func(_ context.Context, u agent.ToolUse) agent.Decision { return of(u, c.permission) }
+		})
+		if got := s.(*session).judge(t.Context(), agent.ToolUse{Name: "Read"}); got != c.want {
+			t.Errorf("%+v: %q, want %q", c, got, c.want)
+		}
+	}
+}
+
+func TestTheModelsOfTheStatusHaveAllTheirNames(t *testing.T) {
+	var got []string
+	for _, m := range newBench(t, done).engine.Status().Models() {
+		got = append(got, fmt.Sprint(m.Names, m.OwnMeasure, m.AlwaysThinks))
+	}
+	want := "[claude-opus-5-5 anthropic/claude-opus-5-5 opus ] true true; [claude-sonnet-5-5 anthropic/claude-sonnet-5-5 sonnet] true false; " +
+		"[claude-haiku-5-5 anthropic/claude-haiku-5-5 haiku] true false; [claude-fable-5-2 anthropic/claude-fable-5-2 fable] true true"
+	if list := strings.Join(got, "; "); list != want {
+		t.Errorf("the models are %s", list)
 	}
 }

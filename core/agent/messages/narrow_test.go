@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -63,12 +64,39 @@ func TestTheFirstRequestLeavesRoomInEveryWindow(t *testing.T) {
 			t.Errorf("%d: tools of %d bytes, with room for %d", window, size, room)
 		}
 		q := server.Requests()[0]
+		if !slices.IsSorted(q.Tools) {
+			t.Errorf("%d: the tools are in no order: %q", window, q.Tools)
+		}
 		t.Logf("window %6d: %5d tokens, %d tools, asked for num_ctx %d", window, q.Bytes/4, len(q.Tools), q.Window)
 		if q.Window != window || q.Bytes/4 > window/2 || strings.Contains(string(q.Body), `"think":true`) {
 			t.Errorf("%d: the first request has %d tokens of %d", window, q.Bytes/4, q.Window)
 		}
 		if brief := strings.Contains(q.System, "Most tools are not listed"); brief != (window < narrowWindow) {
 			t.Errorf("%d: the prompt is brief: %v", window, brief)
+		}
+	}
+}
+
+func TestAWindowIsNarrowAndFullAtItsBounds(t *testing.T) {
+	for window, want := range map[int]bool{0: false, 1: true, narrowWindow - 1: true, narrowWindow: false} {
+		if narrow(provider.Model{Window: window}) != want {
+			t.Errorf("a window of %d is narrow: %v", window, !want)
+		}
+	}
+	for window, least := range map[int]int{0: 150_000, 1_000_000: 150_000, 200_000: 150_000, 100_000: 75_000, narrowWindow: 18_432, 20_000: 13_000} {
+		for tokens, want := range map[int]bool{least - 1: false, least: true} {
+			full := talk{model: provider.Model{Window: window}, tokens: tokens}
+			if full.full() != want {
+				t.Errorf("%d of %d tokens are full: %v", tokens, window, !want)
+			}
+		}
+	}
+	for said, want := range map[string]int{
+		"This model's maximum context length is 4096 tokens": 4096, "the available context size (8192 tokens)": 8192, `{"n_ctx": 2048}`: 2048, "N_CTX=16384": 16384,
+		"maximum context length is 512": 0, "the context is 4096": 0, "": 0,
+	} {
+		if got := windowIn(said); got != want {
+			t.Errorf("%q names %d, want %d", said, got, want)
 		}
 	}
 }

@@ -154,8 +154,10 @@ func TestASubagentWithoutAListHasTheSessionsTools(t *testing.T) {
 // F4: a task's list may use the name Task, and so may the model.
 func TestTheOlderNameOfTheDelegationToolWorks(t *testing.T) {
 	b := newBench(t,
-		calls(use("a", "Task", object{"description": "look", "prompt": "look"})),
+		calls(use("a", "Task", object{"description": "look", "prompt": "look"}), use("b", "Agent", object{"description": "look", "prompt": "look", "subagent_type": "lost"})),
 		ends("Seen."))
+	b.write(".claude/agents/lost.md", "---\nname: lost\ndescription: x\nmodel: none\n---\nYou look.\n")
 	b.says(b.open(), "look", "Seen.")
 	holds(t, "the answer of the call", b.sent(2).told(2), "Seen.")
+	holds(t, "the answer where no model has the name", b.sent(2).told(2), `unknown model "none"`)
 }

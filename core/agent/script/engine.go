@@ -259,7 +259,6 @@ func (t *turn) compactNow() {
 	t.s.mu.Lock()
 	t.rounds = max(1, t.s.turns)
 	t.s.mu.Unlock()
-	t.lastText.Reset()
 	fmt.Fprintf(&t.lastText, sayCompacted, before, after)
 }
 

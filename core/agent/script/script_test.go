@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"os"
 	"strings"
 	"testing"
 
@@ -37,7 +38,7 @@ func TestTextComesInWordsOneTurnAtATimeAndAConsumerMayLeave(t *testing.T) {
 		}
 		break
 	}
-	deltas, err := said(t, s, script)
+	deltas, err := said(t, s, strings.ReplaceAll(script, "\n", "\r\n"))
 	if diff := cmp.Diff([]string{"three ", "little ", "words"}, deltas); diff != "" || err != nil {
 		t.Errorf("the turn after the one that was left: %s, %v", diff, err)
 	}
@@ -93,6 +94,15 @@ func TestSessionsAreResumedAndForkedByIDAndTheOldestForgotten(t *testing.T) {
 	}
 	if n, first := len(fork.history), fork.history[0].Asked; n != keptTurns || first != "turn 1" {
 		t.Errorf("%d turns are kept, the first is %s", n, first)
+	}
+	broken := storetest.Prepared(t)
+	testkit.Must(t, os.Mkdir(broken.Path(journalFile), 0o700))
+	s, err := New(Options{Dir: broken}).Open(t.Context(), agent.SessionOptions{})
+	testkit.Must(t, err)
+	for range 2 { // a turn that is not recorded does not block the next
+		if got, err := said(t, s, "hello"); len(got) > 0 || err == nil || !strings.HasPrefix(err.Error(), "record the message: ") {
+			t.Errorf("without a journal: %q, %v", got, err)
+		}
 	}
 	// The journal has what was taken, for another process.
 	later := New(Options{Dir: e.o.Dir})

@@ -18,7 +18,7 @@ import (
 )
 
 // A story is a session with what it may use, and messages to it. "> " begins a line of a message and "| " one of a script at its end,
-// where "; " begins another step. What comes of a message is indented below it. 3×(a#) is a1a2a3. player.prepare has the other lines.
+// where "; " begins another step. What comes of a message is indented below it, or behind "=>" if it is one line. 3×(a#) is a1a2a3. player.prepare has the other lines.
 func TestTheOfflineEngineDoesAsItsStoriesSay(t *testing.T) {
 	for _, name := range []string{"scripts", "tools", "unscripted", "time"} {
 		t.Run(name, func(t *testing.T) {
@@ -42,13 +42,14 @@ type player struct {
 	words, script []string
 	during        map[string]time.Duration // what happens during the next turn, and when
 	shows         bool                     // usage
+	ids           []string                 // of calls
 	out           []string
 }
 
 func play(t *testing.T, story string) string {
 	p := &player{t: t, during: map[string]time.Duration{}}
 	for line := range strings.Lines(story + "\n") {
-		line = strings.TrimSuffix(line, "\n")
+		line, _, ended := strings.Cut(strings.TrimSuffix(line, "\n"), " => ")
 		text, said := strings.CutPrefix(line, ">")
 		steps, scripted := strings.CutPrefix(line, "| ")
 		if len(p.script) > 0 || !said && !scripted {
@@ -65,6 +66,9 @@ func play(t *testing.T, story string) string {
 		}
 		if verb, rest, _ := strings.Cut(line, " "); !said && !scripted && verb != "" {
 			p.prepare(verb, rest)
+		}
+		if ended {
+			p.send()
 		}
 	}
 	p.send()
@@ -93,7 +97,7 @@ func (p *player) prepare(verb, rest string) {
 			return agent.Decision{Digest: u.Digest(), Allow: rest == "allows", Reason: rest}
 		}
 	case "stop": // what its hook says
-		p.stop, p.always = strings.CutPrefix(rest, "always ")
+		p.stop, p.always = strings.CutPrefix(goldentest.Repeated(rest), "always ")
 		p.so.Hooks.Stop = func(_ context.Context, again bool) string {
 			if p.always {
 				p.note("may it stop? again: %v", again)
@@ -172,7 +176,11 @@ func (p *player) send() {
 		text += "\n```script\n" + strings.Join(p.script, "\n") + "\n```\n"
 	}
 	p.prompt, p.words, p.script = "", nil, nil
+	begun := len(p.out)
 	p.turn(agent.Message{Text: strings.TrimPrefix(text, "\n")})
+	if len(p.out) == begun+1 { // a single note is in the line itself
+		p.out = append(p.out[:begun-1], p.out[begun-1]+" => "+strings.TrimSpace(p.out[begun]))
+	}
 }
 
 // turn notes what comes of a message.
@@ -210,6 +218,9 @@ func (p *player) turn(m agent.Message) {
 		switch ev := ev.(type) {
 		case agent.ToolStart:
 			call = fmt.Sprintf("%s %s %s", ev.ID[len(ev.ID)-2:], ev.Name, ev.Input)
+			if p.ids = append(p.ids, ev.ID); slices.Index(p.ids, ev.ID) < len(p.ids)-1 {
+				p.note("a call has the ID of another")
+			}
 		case agent.ToolEnd:
 			fate := map[[2]bool]string{{true}: "error ", {true, true}: "denied "}[[2]bool{ev.IsError, ev.Denied}]
 			p.note("calls %s -> %s%s", strings.TrimPrefix(call, ev.ID[len(ev.ID)-2:]+" "), fate, ev.Text)

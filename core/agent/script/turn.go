@@ -129,7 +129,7 @@ func (t *turn) finish() {
 
 // charge books the turn, whatever has become of it.
 func (t *turn) charge() {
-	if book := t.s.o.Hooks.Charge; book != nil && t.rounds > 0 {
+	if book := t.s.o.Hooks.Charge; book != nil {
 		c := agent.Charge{Model: cmp.Or(t.s.current().Model, money.AssumedModel), Used: t.usage()}
 		if t.command {
 			c.Part = agent.Compaction

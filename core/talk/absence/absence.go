@@ -61,12 +61,11 @@ func (k *Keeper) UserActive(now time.Time) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.load()
-	back := !k.state.Last.IsZero() && now.Sub(k.state.Last) >= leastAway
-	if back {
+	if !k.state.Last.IsZero() && now.Sub(k.state.Last) >= leastAway {
 		k.state.Span = Span{From: k.state.Last, To: now}
 	}
 	k.state.Last = now.Round(0)
-	if !back && now.Sub(k.written) < writeEvery {
+	if now.Sub(k.written) < writeEvery {
 		return
 	}
 	k.written = now
@@ -94,7 +93,6 @@ func (k *Keeper) load() {
 	k.loaded = true
 	if _, err := k.dir.PeekJSON(fileName, &k.state); err != nil {
 		k.log.Warn("the user's presence could not be read", "error", err)
-		k.state = state{}
 	}
 }
 
@@ -160,7 +158,7 @@ func Sum(d *store.Dir, log *audit.Log, s Span) (Report, error) {
 
 // covers reports whether a moment is in the span.
 func (r *Report) covers(at time.Time) bool {
-	return !r.From.IsZero() && !at.Before(r.From) && !at.After(r.To)
+	return !at.Before(r.From) && !at.After(r.To)
 }
 
 // runs adds the runs that ended in the span.

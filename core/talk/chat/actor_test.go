@@ -255,6 +255,20 @@ func (s *stage) say(text string) {
 	s.settle()
 }
 
+// enter opens a fork as the user does, and waits for its first answer.
+func (s *stage) enter(topic string) {
+	s.t.Helper()
+	testkit.Must(s.t, s.EnterFork(topic))
+	s.settle()
+}
+
+// clear begins a new conversation.
+func (s *stage) clear() {
+	s.t.Helper()
+	_, err := s.Clear(s.t.Context())
+	testkit.Must(s.t, err)
+}
+
 // entries returns the texts of one role in the chat, without cards.
 func (s *stage) entries(role transcript.Role) (out []string) {
 	for _, e := range s.o.Records.Transcript.Entries() {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -26,7 +27,7 @@ func attachSome(s *stage, name string) error {
 func TestAFileInThePlaceOfDownloadsIsAnErrorAndNotTheEnd(t *testing.T) {
 	s := newStage(t)
 	testkit.Must(t, s.dir.Write("downloads", []byte("I am a file")))
-	if err := attachSome(s, "notes.txt"); err == nil || !strings.Contains(err.Error(), "downloads") {
+	if err := attachSome(s, "notes.txt"); err == nil || !strings.HasPrefix(err.Error(), "attach notes.txt: ") || !strings.Contains(err.Error(), "downloads") {
 		t.Errorf("attach says %v", err)
 	}
 	if a := s.Attached(); len(a) != 0 {
@@ -58,9 +59,12 @@ func TestManyFilesOfOneNameGetANameEachAndTenMayWait(t *testing.T) {
 	s := newStage(t)
 	for n := range 40 {
 		rel, err := s.inbox.download("same.txt", []byte("x"))
-		numbered := map[int]string{0: "", 1: "-2", numberedNames - 1: fmt.Sprint("-", numberedNames)}
-		if number, known := numbered[n]; err != nil || known && rel != "downloads/same"+number+".txt" {
-			t.Fatalf("number %d is %s: %v", n, rel, err)
+		want := `-[0-9a-f]{16}`
+		if n < numberedNames {
+			want = map[bool]string{false: fmt.Sprint("-", n+1)}[n == 0]
+		}
+		if testkit.Must(t, err); !regexp.MustCompile(`^downloads/same` + want + `\.txt$`).MatchString(rel) {
+			t.Fatalf("number %d is %s", n, rel)
 		}
 	}
 	entries, err := os.ReadDir(filepath.Join(s.dir.Root(), "downloads"))
@@ -83,6 +87,9 @@ func TestManyFilesOfOneNameGetANameEachAndTenMayWait(t *testing.T) {
 	wg.Wait()
 	if n := len(s.Attached()); n != maxAttachments || taken != n {
 		t.Errorf("%d wait, %d were taken, want %d", n, taken, maxAttachments)
+	}
+	if err := attachSome(s, "one more.txt"); err == nil || err.Error() != "10 files are already attached: send them with a message first" {
+		t.Errorf("one more: %v", err)
 	}
 }
 
@@ -119,8 +126,8 @@ func TestOnlyAnOrdinaryFileOfFittingSizeIsAttached(t *testing.T) {
 			t.Errorf("%q gives %v", path, err)
 		}
 	}
-	if _, err := s.inbox.attach("x", make([]byte, maxAttachment+1)); err == nil {
-		t.Error("a file that is too large was saved")
+	if _, err := s.inbox.attach("x", make([]byte, maxAttachment+1)); err == nil || err.Error() != "attach x: "+textTooLarge {
+		t.Errorf("bytes that are too large: %v", err)
 	}
 }
 
@@ -130,14 +137,15 @@ func TestTheLargestFileIsAttachedAndAPictureThatCannotBeShownIsSaved(t *testing.
 	f, err := os.Create(path)
 	testkit.Must(t, err)
 	testkit.Must(t, errors.Join(f.Truncate(maxAttachment), f.Close()))
-	if answer, err := s.Attach(path); err != nil || !strings.Contains(answer, "largest.bin") {
+	if answer, err := s.Attach(path); err != nil || answer != "attached largest.bin to your next message" {
 		t.Errorf("%q, %v", answer, err)
 	}
 	pixel := []byte("\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR\x00\x00\x00\x01\x00\x00\x00\x01\x08\x06\x00\x00\x00\x1f\x15\xc4\x89")
 	if answer, err := s.inbox.attach("shown.bin", pixel); err != nil || answer != "attached shown.bin to your next message" {
 		t.Errorf("%q, %v", answer, err)
 	}
-	if answer, err := s.inbox.attach("torn.png", pixel[:20]); err != nil || !strings.Contains(answer, "not shown it: it is an incomplete or damaged image") {
+	const torn = "attached torn.png to your next message, but the model is not shown it: it is an incomplete or damaged image"
+	if answer, err := s.inbox.attach("torn.png", pixel[:20]); err != nil || answer != torn {
 		t.Errorf("%q, %v", answer, err)
 	}
 	equal(t, "attached", s.Attached(), []string{"largest.bin", "shown.bin", "torn.png"})

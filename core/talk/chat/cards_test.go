@@ -5,7 +5,6 @@ import (
 	"errors"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"ollimbot/core/agent"
@@ -64,8 +63,7 @@ func TestTroubleThatStopsNothingIsLogged(t *testing.T) {
 		a.next(untilStopped)
 		s.say("wait")
 		s.say("no, go on")
-		testkit.Must(t, s.EnterFork("taxes"))
-		s.settle()
+		s.enter("taxes")
 		mend = s.jam("fork_messages")
 		s.say("how much?")
 		mend()
@@ -78,9 +76,7 @@ func TestTroubleThatStopsNothingIsLogged(t *testing.T) {
 		}, enterFork, agent.Text{Delta: "and more"})
 		s.say("fork")
 		equal(t, "answers", s.entries(transcript.Bot), []string{"fine", "it is hot", "fine", "fine", "fine", "fine"})
-		if _, err := s.Clear(context.Background()); err != nil {
-			t.Error(err)
-		}
+		s.clear()
 		s.troubles = []string{
 			"delivered updates could not be removed", "running turn was not interrupted", "session did not close cleanly",
 			"a reply to this message will not find its fork", "an ended fork's card still shows its exits", "fork card was not sent",
@@ -101,8 +97,7 @@ func TestARequestIsBookedOnItsOwnSession(t *testing.T) {
 		}
 		s.say("hello")
 		byItself(a.opened[0])
-		testkit.Must(t, s.EnterFork(""))
-		s.settle()
+		s.enter("")
 		s.say("in the fork")
 		byItself(a.opened[1])
 		testkit.Must(t, s.RunTask(s.t.Context(), deliverAll, due(t, "Tea", false)))
@@ -115,8 +110,7 @@ func TestTheTopicOfAForkIsOneLineOfAtMost200Characters(t *testing.T) {
 		"taxes\nof Ada": "taxes of Ada", strings.Repeat("é", 200): strings.Repeat("é", 200), strings.Repeat("é", 201): strings.Repeat("é", 199) + "…",
 	} {
 		acted(t, func(s *stage, _ *actor) {
-			testkit.Must(t, s.EnterFork(topic))
-			s.settle()
+			s.enter(topic)
 			if got := s.Banner().Topic; got != want {
 				t.Errorf("the topic is %q, want %q", got, want)
 			}
@@ -130,8 +124,7 @@ func TestAnIdleForkDoesNotRingAtNight(t *testing.T) {
 		s.rings = func(k post.Kind, _ string) bool { // nothing here is a question before a call
 			return k != post.KindQuestion && k.Rings(post.Moment{Muted: true})
 		}
-		testkit.Must(t, s.EnterFork(""))
-		synctest.Wait()
+		s.enter("")
 		s.say("hello")
 		pass(3*s.Config().ForkIdleTimeout + 5*time.Minute)
 		if s.Banner() != nil {

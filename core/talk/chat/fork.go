@@ -124,7 +124,7 @@ func (s *forks) say(ctx context.Context, f *interactive, m agent.Message, kind p
 	if t.compacted {
 		f.known.forget()
 	}
-	f.active, f.prompted, f.overdue = s.now(), time.Time{}, false
+	f.active, f.asked = s.now(), 0
 	return err
 }
 
@@ -297,23 +297,17 @@ func (s *forks) checkIdle(ctx context.Context) error {
 	if f == nil {
 		return nil
 	}
-	now := s.now()
 	switch {
-	case now.Sub(f.active) <= f.idle:
+	case s.now().Sub(f.active) <= f.idle:
 		return nil
-	case f.overdue:
+	case f.asked == 2:
 		s.discard(textForkExpired)
 		return nil
 	}
-	asked := cmp.Or(f.prompted, now)
-	overdue := now.Sub(asked) > f.idle
 	s.poster.Aside(textForkIdle)
-	idle := f.idle
-	if overdue {
-		idle *= 2
-	}
-	err := s.say(ctx, f, agent.Message{Text: prompt.ForkIdle(idle, overdue)}, post.KindNews)
-	f.prompted, f.overdue = asked, overdue
+	asked := f.asked + 1
+	err := s.say(ctx, f, agent.Message{Text: prompt.ForkIdle(f.idle*time.Duration(asked), asked == 2)}, post.KindNews)
+	f.asked = asked
 	return s.after(ctx, err)
 }
 
@@ -373,12 +367,12 @@ type interactive struct {
 	title   string
 	idle    time.Duration
 
-	// active is the time of the last activity of the user or the agent, prompted when the
-	// agent was asked whether to leave. overdue is set once the agent was told to leave.
-	active, prompted time.Time
-	overdue          bool
-	ranBehind        []string        // titles of tasks that ran in the main session behind the fork
-	seen             map[string]bool // updates that were shown in this fork
+	// active is the time of the last activity of the user or the agent, asked how often the
+	// idle agent was asked to leave since the user wrote.
+	active    time.Time
+	asked     int
+	ranBehind []string        // titles of tasks that ran in the main session behind the fork
+	seen      map[string]bool // updates that were shown in this fork
 	// taken are the updates that the main session has received behind the fork.
 	taken []updates.Update
 

@@ -108,8 +108,7 @@ func TestAForkThatCannotBeRecordedIsOpen(t *testing.T) {
 	acted(t, func(s *stage, _ *actor) {
 		s.troubles = []string{"the open fork was not recorded"}
 		storetest.Put(t, s.dir, "state/open_fork.json/in-the-way", "")
-		testkit.Must(t, s.EnterFork("taxes"))
-		synctest.Wait()
+		s.enter("taxes")
 		if s.Banner() == nil {
 			t.Error("no fork")
 		}
@@ -122,8 +121,7 @@ func TestAForkThatCannotBeLoggedIsReported(t *testing.T) {
 	acted(t, func(s *stage, _ *actor) {
 		s.troubles = []string{"the open fork was not recorded"}
 		mend := s.jam("sessions")
-		testkit.Must(t, s.EnterFork("taxes"))
-		synctest.Wait()
+		s.enter("taxes")
 		if !s.noted(textTurnFailed + ": save the session id: ") {
 			t.Errorf("notes %q", s.phone.notes)
 		}
@@ -220,10 +218,7 @@ func TestAnEditOfTheProfileReachesTheOpenConversationOnce(t *testing.T) {
 func TestAForkLearnsOfAnEditToo(t *testing.T) {
 	acted(t, func(s *stage, a *actor) {
 		s.say("hello")
-		if err := s.EnterFork(""); err != nil {
-			t.Fatal(err)
-		}
-		s.settle()
+		s.enter("")
 		s.profile.User = strings.Repeat("A long life. ", 1_000)
 		learns := func(words string, want bool) {
 			s.say(words)

@@ -3,10 +3,7 @@ package chat
 import (
 	"context"
 	"errors"
-	"os"
-	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -25,8 +22,7 @@ import (
 
 func TestAnAnswerOfAForkCanBeRepliedToLater(t *testing.T) {
 	acted(t, func(s *stage, a *actor) {
-		testkit.Must(t, s.EnterFork(""))
-		synctest.Wait()
+		s.enter("")
 		id := a.session(1).ID()
 		for _, message := range []post.MessageID{"8001", s.answerID("fine")} {
 			if from, _ := s.o.Records.Runs.Lookup(s.now(), message); from.Session != id {
@@ -115,8 +111,7 @@ func TestATaskThatACommandWroteIsTheAgentsAtTheEndOfTheTurn(t *testing.T) {
 
 func TestTheEndOfAForkTakesItsQuestionsBack(t *testing.T) {
 	acted(t, func(s *stage, _ *actor) {
-		testkit.Must(t, s.EnterFork(""))
-		synctest.Wait()
+		s.enter("")
 		verdict := make(chan policy.Verdict, 1)
 		go func() {
 			v, _ := s.o.Guard.Approvals().Ask(context.Background(), policy.Request{Question: "Bash(rm x)"})
@@ -131,69 +126,32 @@ func TestTheEndOfAForkTakesItsQuestionsBack(t *testing.T) {
 }
 
 func TestAnEngineKnowsWhatItsSessionMayDo(t *testing.T) {
-	a := &actor{}
-	actedWith(t, a, nil, func(s *stage, a *actor) {
+	acted(t, func(s *stage, a *actor) {
 		o := a.opened[0]
 		_, allowed := s.Guard(policy.Main)
-		if o.Dir != s.dir.Root() || !slices.Equal(o.Allowed, allowed) || len(allowed) == 0 || o.Permission == nil || len(o.Tools) != len(toolset.Tools(nil)) {
+		if o.Dir != s.dir.Root() || !slices.Equal(o.Allowed, allowed) || len(allowed) == 0 || o.Permission == nil ||
+			len(o.Tools) != len(toolset.Tools(nil))+1 || o.Tools[len(o.Tools)-1].Name != "borrowed" ||
+			o.SystemPrompt != "the system prompt" || o.BriefPrompt != "the brief prompt" {
 			t.Errorf("%+v", o)
 		}
 	})
 }
 
-func TestFilesAndCardsOfTheAgentAreShownAndWrittenDown(t *testing.T) {
+func TestANewMainSessionAndNoOtherRenewsTheLibrary(t *testing.T) {
 	acted(t, func(s *stage, a *actor) {
-		testkit.Must(t, s.dir.Write("downloads/plan.txt", []byte("x")))
-		a.next(func() {
-			main := a.session(0)
-			for name, args := range map[string]string{
-				toolset.SendFile: `{"file_path":"downloads/plan.txt","message":"the plan"}`, toolset.UpdateNames: `{"user_name":"Ada","bot_name":"Bot"}`,
-				toolset.DiscordEmbed: `{"title":"Hi"}`,
-			} {
-				if r := main.call(t, name, args); r.IsError {
-					t.Errorf("%s: %s", name, r.Text)
-				}
+		for _, step := range []struct {
+			what string
+			do   func()
+			want int
+		}{
+			{"the first session", func() { s.say("hello") }, 1},
+			{"a fork", func() { s.enter("") }, 1},
+			{"a session that is opened again", func() { a.next(errors.New("it broke")); s.say("in the fork"); s.click("act:fork_exit:_"); s.say("one") }, 1},
+			{"a new conversation", func() { s.clear(); s.say("two") }, 2},
+		} {
+			if step.do(); s.renewed != step.want {
+				t.Errorf("after %s it was renewed %d times, want %d", step.what, s.renewed, step.want)
 			}
-			s.phone.with(func() { s.phone.broken = errors.New("no network") })
-			for name, args := range map[string]string{
-				toolset.SendFile: `{"file_path":"downloads/plan.txt","message":"the plan"}`, toolset.DiscordEmbed: `{"title":"Hi"}`,
-			} {
-				if r := main.call(t, name, args); !r.IsError || !strings.Contains(r.Text, "no network") {
-					t.Errorf("%s on a broken line: %+v", name, r)
-				}
-			}
-			s.phone.with(func() { s.phone.broken = nil })
-			if r := main.call(t, toolset.SendFile, `{"file_path":"downloads/none.txt"}`); !r.IsError {
-				t.Errorf("%+v", r)
-			}
-		})
-		s.say("go")
-		audited, _, err := s.o.Records.Audit.Read(10)
-		testkit.Must(t, err)
-		var actions []string
-		for _, e := range audited {
-			if e.From != fromMain || e.Actor != "agent" {
-				t.Errorf("%+v", e)
-			}
-			actions = append(actions, e.Action)
-		}
-		slices.Sort(actions)
-		if len(actions) != 2 {
-			t.Errorf("written down: %q", actions)
-		}
-		testkit.Must(t, s.EnterFork(""))
-		synctest.Wait()
-		if r := a.session(1).call(t, toolset.DiscordEmbed, `{"title":"Hi"}`); r.IsError {
-			t.Errorf("%+v", r)
-		}
-		if p := s.phone.posts[len(s.phone.posts)-1]; p.Context != "fork" || p.Embed.Footer != "fork" || p.Nonce == "" {
-			t.Errorf("%+v", p)
-		}
-		if p := s.phone.posts[len(s.phone.posts)-3]; p.Embed != nil && (p.Context != "" || p.Embed.Footer != "") {
-			t.Errorf("%+v", p)
-		}
-		if _, err := os.Stat(filepath.Join(s.dir.Root(), ".env")); err != nil {
-			t.Errorf("the names: %v", err)
 		}
 	})
 }

@@ -18,7 +18,6 @@ import (
 	"ollimbot/core/command"
 	"ollimbot/core/storage/store/storetest"
 	"ollimbot/core/talk/post"
-	"ollimbot/core/talk/session"
 	"ollimbot/core/talk/transcript"
 )
 
@@ -181,6 +180,7 @@ func TestAMessageOfTheDashboardIsShownOnThePhoneWithItsFiles(t *testing.T) {
 
 func TestAFullQueueGivesTheMessageBack(t *testing.T) {
 	acted(t, func(s *stage, a *actor) {
+		id, card := s.pinged(post.Button{Label: "A", Action: "agent:draft it"})
 		release := s.occupy()
 		for range maxJobs {
 			testkit.Must(t, s.Ask("busy"))
@@ -198,29 +198,28 @@ func TestAFullQueueGivesTheMessageBack(t *testing.T) {
 		if err := s.EnterFork(""); err == nil || err.Error() != textTooManyMessages {
 			t.Errorf("a fork: %v", err)
 		}
+		testkit.Must(t, s.o.Records.Updates.Append(s.now(), "The kettle is hot."))
+		if _, _, err := s.DeliverUpdates(); err == nil || err.Error() != textTooManyMessages {
+			t.Errorf("updates: %v", err)
+		}
+		if _, err := s.Click(t.Context(), id, card.Buttons[0].Action); err == nil || err.Error() != textTooManyMessages {
+			t.Errorf("a button: %v", err)
+		}
 		release()
 		synctest.Wait()
 		s.say("now")
-		if n := len(a.inputs()); n != maxJobs+1 || a.inputs()[n-1] != "now" {
+		if n := len(a.inputs()); n != maxJobs+1 || !strings.HasSuffix(a.inputs()[n-1], "now") {
 			t.Errorf("%d turns", n)
 		}
-	})
-}
-
-func TestAReplyToAMessageTheChatHasForgottenQuotesWhatItsSurfaceKnows(t *testing.T) {
-	acted(t, func(s *stage, a *actor) {
-		s.take(command.Receive{From: "Phone", Key: "1", Text: "yes please", ReplyTo: "123", Quoted: "Shall I?"})
-		synctest.Wait()
-		if inputs := a.inputs(); len(inputs) != 1 || !strings.Contains(inputs[0], "Shall I?") {
-			t.Errorf("the model hears %q", inputs)
+		s.enter("")
+		release = s.occupy()
+		for range maxJobs {
+			testkit.Must(t, s.Ask("busy"))
 		}
-		id, err := s.Post(s.t.Context(), post.Post{Text: "Mail from Ada", Embed: &post.Embed{Title: "Today", Description: "dentist"}})
-		testkit.Must(t, err)
-		s.take(command.Receive{From: "Phone", Key: "2", Text: "when?", ReplyTo: id, Quoted: "unused"})
-		synctest.Wait()
-		if inputs := a.inputs()[1]; !strings.Contains(inputs, "> Mail from Ada") || !strings.Contains(inputs, "dentist") || strings.Contains(inputs, "unused") {
-			t.Errorf("the model hears %q", inputs)
+		if err := s.ExitFork(command.ExitSave); err == nil || err.Error() != textTooManyMessages {
+			t.Errorf("out of the fork: %v", err)
 		}
+		release()
 	})
 }
 
@@ -278,8 +277,8 @@ func TestPostsGetButtonsThatLastAndFilesAreWrittenDown(t *testing.T) {
 		}
 		for button, want := range map[string]string{
 			buttons[0].Action: textButtonExpired, "act:unheard_of:_": textUnknownButton, "what": textUnknownButton,
-			"act:" + post.StopAnswer + ":a": textAnswerOver,
-			"act:task_done:_":               "google is not connected", "act:task_del:_": "google is not connected", "act:event_del:_": "google is not connected",
+			"act:" + post.StopAnswer + ":a": textAnswerOver, "act:fork_save:_": textNoFork, "act:fork_report:_": textNoFork, "act:fork_exit:_": textNoFork,
+			"act:task_done:_": "google is not connected", "act:task_del:_": "google is not connected", "act:event_del:_": "google is not connected",
 		} {
 			if _, err := s.Click(s.t.Context(), id, button); err == nil || err.Error() != want {
 				t.Errorf("%s: %v, want %s", button, err, want)
@@ -298,8 +297,7 @@ func TestPostsGetButtonsThatLastAndFilesAreWrittenDown(t *testing.T) {
 func TestAButtonOfARunIsAnsweredThereUnlessAnotherForkIsOpen(t *testing.T) {
 	acted(t, func(s *stage, a *actor) {
 		id, card := s.pinged(post.Button{Label: "A", Action: "agent:draft it"})
-		testkit.Must(t, s.EnterFork(""))
-		synctest.Wait()
+		s.enter("")
 		if _, err := s.Click(s.t.Context(), id, card.Buttons[0].Action); err == nil || err.Error() != textAlreadyForked {
 			t.Errorf("%v", err)
 		}
@@ -322,37 +320,61 @@ func TestAButtonOfARunIsAnsweredThereUnlessAnotherForkIsOpen(t *testing.T) {
 	})
 }
 
-func TestARetiredMessageHasNoButtons(t *testing.T) {
-	acted(t, func(s *stage, _ *actor) {
-		id, err := s.Post(s.t.Context(), post.Post{Text: "hi", Source: "Tea", Context: "bg", Embed: &post.Embed{Title: "Tea", Buttons: []post.Button{{Label: "Done", Action: "dismiss:"}}}})
-		testkit.Must(t, err)
-		plain, err := s.Post(s.t.Context(), post.Post{Embed: &post.Embed{Title: "Plain"}})
-		testkit.Must(t, err)
-		question, err := s.Post(s.t.Context(), post.Post{Embed: &post.Embed{Title: "A better time?", Buttons: []post.Button{{Label: "No", Action: "dismiss:"}}}})
-		testkit.Must(t, err)
-		s.Retire(s.t.Context(), question, "answered")
-		if p := s.phone.edits[question]; p.Context != "" { // Q4: an answered question became a ping
-			t.Errorf("%+v", p)
-		}
-		delete(s.phone.edits, question)
-		s.Retire(s.t.Context(), plain, "why")
-		s.Retire(s.t.Context(), "unknown", "why")
-		if len(s.phone.edits) != 0 {
-			t.Errorf("%+v", s.phone.edits)
-		}
-		for range 2 { // the second time there is nothing to remove
-			s.Retire(s.t.Context(), id, "answered")
-		}
-		p := s.phone.edits[id]
-		if p.Embed == nil || len(p.Embed.Buttons) != 0 || p.Embed.Footer != "answered" || p.Text != "hi" || p.Source != "Tea" || p.Context != "bg" || p.Small {
-			t.Errorf("%+v", p)
-		}
-		for _, e := range s.o.Records.Transcript.Entries() {
-			if e.Is(id) && len(e.Embed.Buttons) != 0 {
-				t.Errorf("the chat still shows %+v", e)
+func TestACardThatIsSettledLosesItsButtonsButForTheOneThatEndsAReminder(t *testing.T) {
+	const retired = "hi, mail, answered, from Tea in bg, critical true, small false, 0 buttons, "
+	back := time.Date(2026, 5, 2, 9, 0, 0, 0, time.UTC)
+	card := func(b ...post.Button) post.Post {
+		return post.Post{Text: "hi", Source: "Tea", Context: "bg", Critical: true, Label: "mail", Embed: &post.Embed{Title: "Tea", Buttons: b}}
+	}
+	done, later := post.Button{Label: "Done", Action: "remind_done:abcd1234"}, post.Button{Label: "Later", Action: "remind_later:abcd1234"}
+	asked := post.Post{Embed: &post.Embed{Title: "A better time?", Buttons: []post.Button{{Label: "No", Action: "dismiss:"}}}}
+	retire := func(s *stage, id post.MessageID) { s.Retire(s.t.Context(), id, "answered") }
+	putOff := func(s *stage, id post.MessageID) { s.PutOff(s.t.Context(), id, "later", back) }
+	for _, tt := range []struct {
+		name   string
+		card   post.Post
+		settle func(s *stage, id post.MessageID)
+		want   string // the card; empty: it is left alone
+	}{
+		{"it is retired", card(done, later), retire, retired},
+		{"it is put off", card(done, later), putOff, "hi, mail, later, from Tea in bg, critical true, small false, 1 buttons, Done 09:00"},
+		{"what is retired stays so", card(done), func(s *stage, id post.MessageID) { putOff(s, id); retire(s, id); putOff(s, id) }, retired},
+		{"it may have reached one surface only", card(done), func(s *stage, id post.MessageID) {
+			s.Retire(s.t.Context(), id, "unused")
+			testkit.Must(s.t, s.Settle(s.t.Context(), id, "answered"))
+		}, retired},
+		// Q4: an answered question became a ping
+		{"a question is answered", asked, retire, ", , answered, from  in , critical false, small false, 0 buttons, "},
+		{"it has no buttons", card(), retire, ""},
+		{"it is another", card(done), func(s *stage, _ post.MessageID) { retire(s, "unknown") }, ""},
+	} {
+		acted(t, func(s *stage, _ *actor) {
+			id, err := s.Post(s.t.Context(), tt.card)
+			testkit.Must(t, err)
+			tt.settle(s, id)
+			words := func(p post.Post) string {
+				last := ""
+				for _, b := range p.Embed.Buttons {
+					last = b.Label + " " + p.Embed.Back.Format("15:04")
+				}
+				return fmt.Sprintf("%s, %s, %s, from %s in %s, critical %v, small %v, %d buttons, %s",
+					p.Text, p.Label, p.Embed.Footer, p.Source, p.Context, p.Critical, p.Small, len(p.Embed.Buttons), last)
 			}
-		}
-	})
+			if p, edited := s.phone.edits[id]; edited != (tt.want != "") || edited && words(p) != tt.want {
+				t.Errorf("%s: edited %v, %+v", tt.name, edited, p)
+			}
+			for _, e := range s.o.Records.Transcript.Entries() {
+				if e.Is(id) && tt.want != "" && words(again(e, e.Embed)) != tt.want {
+					t.Errorf("%s: the chat shows %+v", tt.name, e)
+				}
+			}
+			s.phone.with(func() { s.phone.frozen = errors.New("no network") })
+			s.troubles = []string{"a message still shows buttons"}
+			if err := s.Settle(s.t.Context(), id, "why"); err == nil || err.Error() != "no network" {
+				t.Errorf("%s: where it cannot be changed the error is %v", tt.name, err)
+			}
+		})
+	}
 }
 
 func TestAnAddressThatEndsALoginIsNoMessage(t *testing.T) {
@@ -401,15 +423,5 @@ func TestUpdatesOfATurnThatFailedBeforeItArrivedStayPending(t *testing.T) {
 				t.Errorf("%s: delivered %d times", tt.name, n)
 			}
 		})
-	}
-}
-
-func TestTheStateOfARunIsRemembered(t *testing.T) {
-	s := newStage(t)
-	testkit.Must(t, s.o.Records.Runs.Record(s.now(), []post.MessageID{"1"}, "run-1", ""))
-	from, standing := s.o.Records.Runs.Lookup(s.now(), "1")
-	r := resumption(from, "first", from.At.Add(3*24*time.Hour))
-	if standing != session.Live || r.resume != "run-1" || r.title != textEarlierRun || !strings.HasPrefix(r.first, "first\n\n") || !strings.Contains(r.first, "3 days") {
-		t.Errorf("%+v", r)
 	}
 }

@@ -154,9 +154,7 @@ func (s *stage) step(a *actor, m *labelModel, what string) {
 	case "clear":
 		m.exit(false)
 		m.main = ""
-		if _, err := s.Clear(s.t.Context()); err != nil {
-			s.t.Error(err)
-		}
+		s.clear()
 	}
 	synctest.Wait()
 	if want != "" && (len(may) != 1 || may[0] != want) {
@@ -291,8 +289,7 @@ func TestWhatALabeledSessionMakesHasItsLabel(t *testing.T) {
 		a.next(makes(0))
 		s.say("what is new?")
 		a.next(makes(1))
-		testkit.Must(t, s.EnterFork(""))
-		s.settle()
+		s.enter("")
 		inMain, inFork := fromMail.Via("update"), fromMail.Via("update").Via(fromMain)
 		for i, want := range []label.Label{inMain, inMain, "", inFork, inFork} { // the fork's card is in between
 			if p := s.phone.posts[i]; p.Label != want || want != "" && p.Nonce == "" {

@@ -121,7 +121,8 @@ func (c *Conversation) answerWaiting(ctx context.Context) error {
 		err := errPanicked
 		defer func() { finish(c.running.verdict(err)) }()
 		err = c.answer(ctx, all)
-		return c.offerAgain(ctx, err, all)
+		c.offerAgain(ctx, err, all)
+		return nil
 	})
 	if err != nil {
 		all, finish := c.inbox.take()
@@ -291,7 +292,8 @@ func (c *Conversation) tryAgain(button string) error {
 	if err == nil {
 		err = c.queue.later(func(ctx context.Context) error {
 			all.ids = []string{id}
-			return c.offerAgain(ctx, c.answer(ctx, all), all)
+			c.offerAgain(ctx, c.answer(ctx, all), all)
+			return nil
 		})
 	}
 	if err != nil {
@@ -330,10 +332,10 @@ func (f *failed) take(id string) (all batch, ok bool) {
 }
 
 // offerAgain tells the user that a message was not answered, with a button to send it
-// again. It returns the error that still has to be reported.
-func (c *Conversation) offerAgain(ctx context.Context, err error, all batch) error {
+// again.
+func (c *Conversation) offerAgain(ctx context.Context, err error, all batch) {
 	if err == nil || errors.Is(err, errTold) || ctx.Err() != nil {
-		return err
+		return
 	}
 	id := store.NewID()
 	c.failed.keep(id, all)
@@ -342,7 +344,6 @@ func (c *Conversation) offerAgain(ctx context.Context, err error, all batch) err
 		buttons = append(buttons, post.Button{Label: textLogIn, Style: "secondary", Action: post.LogIn + ":"})
 	}
 	c.tell(err, buttons...)
-	return errTold
 }
 
 // tell shows the reason for a missing answer.

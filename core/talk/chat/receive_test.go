@@ -2,7 +2,6 @@ package chat
 
 import (
 	"bytes"
-	"context"
 	"fmt"
 	"image"
 	"image/png"
@@ -134,9 +133,7 @@ func TestANewConversationForgetsWhatWasAlwaysAllowed(t *testing.T) {
 		if n := try("103"); n != 2 {
 			t.Errorf("what is always allowed was asked for: %+v", s.phone.approvals())
 		}
-		if _, err := s.Clear(context.Background()); err != nil {
-			t.Error(err)
-		}
+		s.clear()
 		if n := try("104"); n != 3 {
 			t.Errorf("the new conversation still allows it: %+v", s.phone.approvals())
 		}
@@ -153,19 +150,22 @@ func TestAYesWithoutAQuestionIsAMessage(t *testing.T) {
 }
 
 func TestAYesFromBeforeTheQuestionAnswersNothing(t *testing.T) {
-	acted(t, func(s *stage, a *actor) {
-		testkit.Must(t, s.SetMode(t.Context(), policy.Ask))
-		before := time.Now()
-		pass(time.Minute)
-		a.asks("rm x")
-		s.hear("101", "remove x")
-		pass(5 * time.Second)
-		s.take(command.Receive{From: "Phone", Key: "102", Text: "yes", At: before})
-		pass(time.Second)
-		if asked := s.phone.approvals(); len(asked) != 2 || asked[1].Verdict != policy.Cancelled {
-			t.Errorf("%+v", asked)
-		}
-	})
+	for before, want := range map[time.Duration]policy.Verdict{
+		-time.Minute: policy.Allow, clocksDiffer: policy.Allow, clocksDiffer + time.Second: policy.Cancelled, time.Minute: policy.Cancelled,
+	} {
+		acted(t, func(s *stage, a *actor) {
+			testkit.Must(t, s.SetMode(s.t.Context(), policy.Ask))
+			a.asks("rm x")
+			asked := time.Now()
+			s.hear("101", "remove x")
+			pass(30 * time.Second)
+			s.take(command.Receive{From: "Phone", Key: "102", Text: "yes", At: asked.Add(-before)})
+			pass(time.Second)
+			if asked := s.phone.approvals(); len(asked) != 2 || asked[1].Verdict != want {
+				t.Errorf("written %s before it: %+v, want %s", before, asked, want)
+			}
+		})
+	}
 }
 
 // P5
@@ -177,25 +177,19 @@ func TestPicturesAreShownAndWhatCannotBeShownIsSavedWithTheReason(t *testing.T) 
 			{Name: "one.png", Data: large.Bytes()},
 			{Name: "two.png", Data: large.Bytes()},
 			{Name: "cat.heic", Data: []byte("\x00\x00\x00\x18ftypheic\x00\x00\x00\x00")},
-			{Name: "zip.png", Data: []byte("PK\x03\x04")},
+			{Name: strings.Repeat("a", 101) + ".png", Data: []byte("PK\x03\x04")},
 		}})
 		pass(time.Minute)
-		if len(a.inputs()) != 1 {
-			t.Fatalf("%q", a.inputs())
-		}
-		for line := range strings.SplitSeq(strings.TrimPrefix(a.inputs()[0], "look\n"), "\n") {
-			if !strings.HasPrefix(line, "[") || !strings.HasSuffix(line, "]") {
-				t.Errorf("%q is beside the user's words", line)
-			}
-		}
-		for _, want := range []string{"cat.heic was saved, but not shown to you: it is a HEIC picture", "zip.png was saved", "downloads/cat.heic", "downloads/zip.png"} {
-			if !strings.Contains(a.inputs()[0], want) {
-				t.Errorf("%q is missing in %q", want, a.inputs()[0])
-			}
-		}
-		if shown := s.entries(transcript.User); len(shown) != 1 || !strings.HasSuffix(shown[0], "[2 images]") {
-			t.Errorf("%d bytes each: %q", large.Len(), shown)
-		}
+		const heic = "is a HEIC picture, which is not supported: send it as a JPEG (iPhone: Settings > Camera > Formats > Most Compatible)"
+		const zip = "is not a supported image: use PNG, JPEG, GIF or WebP"
+		long := strings.Repeat("a", 99) + "…"
+		heard := "look\n[the file cat.heic was saved, but not shown to you: it " + heic + "]\n[the file " + long + " was saved, but not shown to you: it " + zip +
+			"]\n[attached file: downloads/cat.heic]\n[attached file: downloads/" + strings.Repeat("a", 101) + ".png]"
+		equal(t, "the model hears", a.inputs(), []string{heard})
+		equal(t, "the chat shows", s.entries(transcript.User), []string{heard + "\n[2 images]"})
+		equal(t, "the user reads", s.phone.noted, []string{
+			"cat.heic was saved, but I cannot see it: it " + heic + ". (silent)", long + " was saved, but I cannot see it: it " + zip + ". (silent)",
+		})
 	})
 }
 
@@ -237,6 +231,9 @@ func TestABacklogIsWrittenInGroupsAndWhatIsNotWrittenWasNotReceived(t *testing.T
 		pass(time.Minute)
 		if got := a.inputs(); len(got) != 1 || !strings.HasSuffix(got[0], "message 2003\n\nmessage 2005") {
 			t.Errorf("%d turns: %q", len(got), got)
+		}
+		if state := s.inbox.load(); len(state.Messages) > 0 || state.Heard["Phone"] != "2005" {
+			t.Errorf("when all are answered the file has %+v", state)
 		}
 	})
 }

@@ -43,13 +43,12 @@ type stage struct {
 	phone *phone
 	purse purse
 	// adjust changes the settings. Set it before the conversation runs.
-	adjust func(*config.Runtime)
-	sent   int // messages sent by say
-	book   book
-	// proposed are the promises proposed by the agent.
-	proposed []string
-	profile  prompt.Profile
-	log      bytes.Buffer
+	adjust  func(*config.Runtime)
+	sent    int // messages sent by say
+	renewed int // how often the library was
+	book    book
+	profile prompt.Profile
+	log     bytes.Buffer
 	// troubles are the expected log entries, except failed turns reported to the user.
 	troubles []string
 
@@ -103,8 +102,8 @@ func (s *stage) Config() *config.Runtime {
 	}
 	return &r
 }
-func (s *stage) SystemPrompt() string    { return "" }
-func (s *stage) BriefPrompt() string     { return "" }
+func (s *stage) SystemPrompt() string    { return "the system prompt" }
+func (s *stage) BriefPrompt() string     { return "the brief prompt" }
 func (s *stage) Profile() prompt.Profile { return s.profile }
 func (s *stage) Reminders(w policy.Writer) toolset.ReminderBook {
 	s.book.by = append(s.book.by, w)
@@ -112,8 +111,7 @@ func (s *stage) Reminders(w policy.Writer) toolset.ReminderBook {
 }
 
 func (s *stage) Propose(p toolset.Promise) agent.ToolResult {
-	s.proposed = append(s.proposed, p.Words)
-	return toolset.Said(toolset.TextProposed)
+	return toolset.Said("proposed: " + p.Words)
 }
 
 func (s *stage) Hide(text string) string { return strings.ReplaceAll(text, secret, "***") }
@@ -217,6 +215,7 @@ func stageAt(t *testing.T, root string, a *actor, change ...func(*Options)) *sta
 		},
 		Guard: policy.New(policy.Options{Dir: dir, Zone: zone, Log: log}), Policy: policy.NewFile(dir),
 		Notices: notice.NewBoard(zone, asIs, s.Changed), Commit: func(string, string) {},
+		Library: func() []agent.Tool { return []agent.Tool{{Name: "borrowed"}} }, Renew: func(context.Context) { s.renewed++ },
 		Host: s, Money: &s.purse, Google: offline{},
 	}
 	for _, f := range change {

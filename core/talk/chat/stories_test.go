@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -28,8 +29,9 @@ import (
 	"ollimbot/core/work/updates"
 )
 
-// Each file of testdata/stories has several stories. A line with ">" is what somebody does; the lines below it are all that this
-// changes for the model, the chat, the phone, the purse and the disk. An answer has ended, and may not be empty, unless it is said.
+// Each file of testdata/stories has several stories. A line with ">" is what somebody does; the lines below it, or behind "=>", are all that this
+// changes for the model, the chat, the phone, the purse and the disk. An answer has ended, and may not be empty, unless it is said. What the
+// model hears as it is in the chat is in one line with it, and so is the answer "fine" in the chat and on the phone.
 func TestTheConversationIsAsItsStoriesSay(t *testing.T) {
 	files, err := filepath.Glob("testdata/stories/*.txt")
 	testkit.Must(t, err)
@@ -42,7 +44,7 @@ func TestTheConversationIsAsItsStoriesSay(t *testing.T) {
 type teller struct {
 	*stage
 	a         *actor
-	out       strings.Builder
+	out       page
 	seen      map[string]int    // how much of each list has been written down
 	state     map[string]string // everything else
 	news      []string          // what has changed of it
@@ -58,7 +60,8 @@ func tell(t *testing.T, story string) string {
 	var steps []string
 	for line := range strings.Lines(story) {
 		if strings.HasPrefix(line, ">") || strings.HasPrefix(line, "#") {
-			steps = append(steps, strings.TrimSpace(line))
+			step, _, _ := strings.Cut(strings.TrimSpace(line), " => ")
+			steps = append(steps, step)
 		}
 	}
 	n := &teller{seen: map[string]int{}, state: map[string]string{ // as every story begins
@@ -86,13 +89,12 @@ func tell(t *testing.T, story string) string {
 				n.look()
 				if sessions == 0 { // what every first program does is not written down
 					text := strings.Replace(n.out.String(), "opens a session of {Model: Thinking:off Mode:default} from \"\", fork false, named false\n", "", 1)
-					n.out.Reset()
-					n.out.WriteString(text)
+					n.out.set(text)
 				}
 				for len(steps) > 0 {
 					step := steps[0]
 					steps = steps[1:]
-					fmt.Fprintln(&n.out, step)
+					n.out.add(step)
 					if strings.HasPrefix(step, "#") {
 						continue
 					}
@@ -100,9 +102,13 @@ func tell(t *testing.T, story string) string {
 						return
 					}
 					verb, rest, _ := strings.Cut(strings.TrimPrefix(step, "> "), " ")
+					begun := len(n.out.String())
 					n.do(verb, rest)
 					s.settle()
 					n.look()
+					if out := n.out.String(); strings.Count(out[begun:], "\n") == 1 { // a single line is behind the step
+						n.out.set(out[:begun-1] + " => " + out[begun:])
+					}
 				}
 			})
 			if n.Banner() != nil {
@@ -118,9 +124,33 @@ func tell(t *testing.T, story string) string {
 	return strings.TrimSpace(n.out.String())
 }
 
+// page is what is written down, by the story and by the engine in its turns.
+type page struct {
+	mu   sync.Mutex
+	text string
+}
+
+func (p *page) add(line string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.text += line + "\n"
+}
+
+func (p *page) String() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.text
+}
+
+func (p *page) set(text string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.text = text
+}
+
 // given prepares the directory or the engine before the program starts.
 func (n *teller) given(step string) {
-	fmt.Fprintln(&n.out, step)
+	n.out.add(step)
 	what, rest, _ := strings.Cut(strings.TrimPrefix(step, "> given "), " ")
 	switch what {
 	case "main":
@@ -141,12 +171,10 @@ func (n *teller) given(step string) {
 		n.adjust = func(r *config.Runtime) {
 			r.ModelMain, r.ThinkingMain, r.ModelFork, r.ThinkingFork, r.PermissionMode = "opus", "low", n.modelFork, "high", "default"
 		}
-	case "run", "old": // a message of one
-		at := n.now()
-		if what == "old" {
-			at = at.Add(-8 * 24 * time.Hour)
-		}
-		testkit.Must(n.t, n.o.Records.Runs.Record(at, []post.MessageID{post.MessageID(rest)}, "run-"+rest, ""))
+	case "run": // a message of one, which may be this old
+		id, age, _ := strings.Cut(rest, " ")
+		old, _ := time.ParseDuration(age)
+		testkit.Must(n.t, n.o.Records.Runs.Record(n.now().Add(-old), []post.MessageID{post.MessageID(id)}, "run-"+id, ""))
 	default:
 		n.t.Fatalf("nothing is given by %q", step)
 	}
@@ -161,15 +189,16 @@ func (n *teller) do(verb, rest string) {
 		}
 	}
 	switch verb {
-	case "say": // on the phone
+	case "say", "forward": // on the phone; what is forwarded is from mail
 		n.sent++
-		fails(n.send(command.Receive{From: "Phone", Key: fmt.Sprint(1000 + n.sent), Text: rest}))
+		from := map[string]label.Label{"forward": fromMail}[verb]
+		fails(n.send(command.Receive{From: "Phone", Key: fmt.Sprint(1000 + n.sent), Text: rest, Label: from}))
 	case "type": // in the dashboard
 		fails(n.send(command.Receive{Text: rest}))
 	case "reply":
 		n.sent++
 		fails(n.send(command.Receive{From: "Phone", Key: fmt.Sprint(1000 + n.sent), Text: more, ReplyTo: post.MessageID(word), Quoted: "its own text"}))
-	case "late": // words that were written this long ago
+	case "late": // words that were written this long ago, by their surface's clock
 		d, err := time.ParseDuration(word)
 		testkit.Must(t, err)
 		n.sent++
@@ -340,8 +369,12 @@ func (n *teller) play(text string) (out []any) {
 			one = func() { n.forks.current().requestExit(command.Exit(word), more) }
 		case "cut": // as by the next message
 			one = func(ctx context.Context) { n.running.makeRoom(ctx); <-ctx.Done() }
-		case "interrupts":
-			one = func(ctx context.Context) { testkit.Must(n.t, n.Interrupt(n.t.Context())); <-ctx.Done() }
+		case "interrupts": // with the button of the answer
+			one = func(ctx context.Context) {
+				_, err := n.Click(n.t.Context(), "1", "act:"+post.StopAnswer+":"+n.phone.answers[len(n.phone.answers)-1].ID)
+				testkit.Must(n.t, err)
+				<-ctx.Done()
+			}
 		case "sleeps":
 			one = func() { time.Sleep(span) }
 		case "status":
@@ -398,12 +431,12 @@ func (n *teller) plain(format string, args ...any) string {
 	return text
 }
 
-func (n *teller) write(format string, args ...any) { fmt.Fprintln(&n.out, n.plain(format, args...)) }
+func (n *teller) write(format string, args ...any) { n.out.add(n.plain(format, args...)) }
 
 // list writes what a list has gained, in one line.
 func list[T any](n *teller, name string, all []T, words func(T) string) {
 	if gained := gain(n, name, all, words); len(gained) > 0 {
-		fmt.Fprintln(&n.out, name+strings.Join(gained, " | "))
+		n.out.add(name + strings.Join(gained, " | "))
 	}
 }
 
@@ -446,25 +479,39 @@ func (n *teller) look() {
 	paid := gain(n, "paid", s.purse.spent, asIs)
 	s.purse.mu.Unlock()
 	heard := gain(n, "heard", a.inputs(), asIs)
-	for i := range heard {
-		if len(paid) == len(heard) {
-			heard[i] += " (" + paid[i] + " pays)"
-		}
-	}
 	var shown []string
-	s.phone.with(func() { shown = n.surfaces(s.phone, &heard) })
-	for _, line := range heard {
-		fmt.Fprintln(&n.out, "the model hears "+line)
+	s.phone.with(func() { shown = n.surfaces(s.phone) })
+	for i := range heard {
+		pays := ""
+		if len(paid) == len(heard) {
+			pays = " (" + paid[i] + " pays)"
+		}
+		at := slices.IndexFunc(shown, func(line string) bool { return strings.HasSuffix(line, ": you: "+heard[i]) })
+		answer := slices.IndexFunc(shown, func(line string) bool { return strings.HasSuffix(line, ": bot: fine — on the phone") })
+		fine := ""
+		if answer >= 0 {
+			fine = ", answered fine in " + strings.TrimSuffix(shown[answer], ": bot: fine — on the phone")
+		}
+		if heard[i] += pays; at >= 0 {
+			shown[at] += " — heard" + pays + fine
+		} else {
+			n.out.add("the model hears " + heard[i] + fine)
+		}
+		if answer >= 0 {
+			shown = slices.Delete(shown, answer, answer+1)
+		}
 	}
 	if len(paid) > 0 && !strings.Contains(strings.Join(append(shown, heard...), "|"), " pays)") {
 		n.write("paid: %s", strings.Join(paid, ", "))
 	}
 	list(n, "has it: ", a.hasDone, asIs)
 	for _, line := range shown {
-		fmt.Fprintln(&n.out, line)
+		n.out.add(line)
 	}
 	s.phone.with(func() { n.beside(s.phone) })
-	list(n, "the log has ", logged.FindAllString(s.log.String(), -1), asIs)
+	list(n, "the log has ", logged.FindAllString(s.log.String(), -1), func(line string) string {
+		return strings.TrimPrefix(line, "level=ERROR msg=\""+textTurnFailed+"\"") // the chat has it, too
+	})
 	for i, one := range s.o.Notices.All() {
 		n.is(fmt.Sprintf("notice %d", i+1), "%v %s", one.Level, one.Text)
 	}
@@ -507,7 +554,7 @@ func (n *teller) look() {
 	if list(n, "the audit log: ", audited, func(e audit.Entry) string {
 		return fmt.Sprintf("%s %s, %s %s: %s", e.Actor, e.Action, e.From, e.Subject, e.Detail)
 	}); len(n.news) > 0 {
-		fmt.Fprintln(&n.out, "now "+strings.Join(n.news, "; "))
+		n.out.add("now " + strings.Join(n.news, "; "))
 	}
 	for i, done := range n.done {
 		select {
@@ -521,13 +568,16 @@ func (n *teller) look() {
 }
 
 // surfaces returns what has changed in the chat, and on the phone. What the model hears and the phone shows of an entry is in its line.
-func (n *teller) surfaces(p *phone, heard *[]string) (lines []string) {
+func (n *teller) surfaces(p *phone) (lines []string) {
 	asIs := func(text string) string { return text }
 	notes := gain(n, "notes", p.noted, asIs)
 	cards := gain(n, "cards", p.posts, func(m post.Post) string {
 		title := m.Text
 		if m.Embed != nil {
 			title = m.Embed.Title
+		}
+		if len(m.Files) > 0 {
+			title += fmt.Sprintf(" %s, critical %v", m.Files, m.Critical)
 		}
 		return fmt.Sprintf("%s, quiet %v, from %q, label %q", title, m.Quiet, m.Context, m.Label)
 	})

@@ -186,7 +186,7 @@ func (t *turn) report(err error) {
 // cutForFork drops the answer once the agent has asked for a fork. The tool ends the
 // turn; a turn that continues anyway, for example after a subagent, is interrupted.
 func (t *turn) cutForFork(ctx context.Context, ev agent.Event) {
-	t.cut = t.cut || t.fork.requested()
+	t.cut = t.fork.requested()
 	continues := false
 	switch ev := ev.(type) {
 	case agent.ToolEnd:

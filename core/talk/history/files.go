@@ -171,7 +171,7 @@ type forking struct {
 // copied reports whether the next line is a copy. A line of ours has no time and gets that
 // of the note before it; our forks have no copies.
 func (f *forking) copied(l *line) bool {
-	if l.ours && l.kind == other {
+	if l.kind == other {
 		f.clock = l.at
 	} else if l.ours {
 		l.at, f.own = f.clock, true

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -119,10 +120,21 @@ func TestAListCanBeShortened(t *testing.T) {
 	if list, more := listed(t, h, Query{Limit: 1}); len(list) != 1 || list[0].ID != runID || more != 2 {
 		t.Errorf("%v and %d more", list, more)
 	}
-	if list, _ := listed(t, h, Query{Since: at(70)}); len(list) != 2 {
+	for i := range 9 { // in no order, two of each time
+		w.session(fmt.Sprintf("%d-in-order", i), at(400+i*5%9/2), answers(at(10+i*5%9/2), "hi"))
+	}
+	list, more := listed(t, h, Query{Limit: 5})
+	var ids []string
+	for _, s := range list {
+		ids = append(ids, s.ID[:1])
+	}
+	if got := strings.Join(ids, ""); got != "73518" || more != 7 {
+		t.Errorf("the newest are %s, with %d more", got, more)
+	}
+	if list, _ := listed(t, h, Query{Since: at(70), Limit: 100}); len(list) != 11 {
 		t.Errorf("%v", list)
 	}
-	if list, _ := listed(t, h, Query{All: true}); len(list) != 4 {
+	if list, _ := listed(t, h, Query{All: true}); len(list) != 13 {
 		t.Errorf("%v", list)
 	}
 }
@@ -137,6 +149,32 @@ func TestWithoutSessionsThereIsNoHistory(t *testing.T) {
 	}
 	if events, _, err := h.Pings(time.Time{}); len(events) != 0 || err != nil {
 		t.Errorf("%v, %v", events, err)
+	}
+}
+
+func TestAFolderThatCannotBeOpenedIsAnError(t *testing.T) {
+	w := newWorld(t)
+	w.put(filepath.Join(w.config, sessionfile.Projects), "I am a file", noon)
+	h := w.history()
+	_, _, listed := h.List(Query{Limit: 1})
+	_, shown := h.Show("a", Brief())
+	_, _, searched := h.Search([]string{"a"}, noon)
+	_, _, pinged := h.Pings(noon)
+	for what, err := range map[string]error{"list": listed, "show": shown, "search": searched, "pings": pinged} {
+		if err == nil || !strings.HasPrefix(err.Error(), "open the folder of the sessions: ") {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+}
+
+func TestAnIDIsASafeNameOfAFile(t *testing.T) {
+	good := regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,199}$`)
+	for r := range rune(0x180) {
+		for _, id := range []string{string(r), "a" + string(r), strings.Repeat("a", int(r))} {
+			if validID(id) != good.MatchString(id) {
+				t.Errorf("%q counts as an id: %v", id, validID(id))
+			}
+		}
 	}
 }
 
@@ -157,6 +195,9 @@ func TestNothingOutsideOfTheProjectsFolderIsRead(t *testing.T) {
 	}
 	testkit.Must(t, os.Mkdir(filepath.Join(folder, "22222222-0.jsonl"), 0o700))
 	mkfifo(t, filepath.Join(folder, "33333333-0.jsonl"))
+	for _, name := range []string{"notes.txt", "-x.jsonl", "agent-1.jsonl"} {
+		w.put(filepath.Join(folder, name), answers(at(5), "the secret")+"\n", at(300))
+	}
 	h := w.history()
 	if list, _ := listed(t, h, Query{All: true}); len(list) != 3 {
 		t.Errorf("%v", list)
@@ -230,14 +271,14 @@ func TestPicturesDoNotHideTheMessages(t *testing.T) {
 func TestUnreadableLinesArePassedOver(t *testing.T) {
 	w := newWorld(t)
 	w.session("aaaaaaaa-1", at(9), "", "\x00\xff", "[]", `{"type":"user","timestamp":7,"message":{"content":{"a":1}}}`, `{"type":"assistant","message":{"content":[7,{"type":"text"}]}}`,
-		headed(at(1), "good \x1b[31mword"), `{"type":"user","timestamp":"`+stamp(at(2))+`","message":{"content":"torn`)
+		headed(at(1), "good \x1b[31mword "+strings.Repeat("x", 91)), `{"type":"user","timestamp":"`+stamp(at(2))+`","message":{"content":"torn`)
 	h := w.history()
 	s := first(listed(t, h, Query{}))[0]
-	if s.Words != "good word" || !s.Last.Equal(at(1)) {
+	if s.Words != "good word "+strings.Repeat("x", 89)+"…" || !s.Last.Equal(at(1)) {
 		t.Errorf("%+v", s)
 	}
 	c, err := h.Show("aaaaaaaa-1", Full())
-	if diff := cmp.Diff([]string{"user good word"}, talked(c.Entries)); diff != "" || err != nil {
+	if diff := cmp.Diff([]string{"user good word " + strings.Repeat("x", 91)}, talked(c.Entries)); diff != "" || err != nil {
 		t.Error(err, diff)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"os"
 	"os/exec"
 	"strings"
 	"testing"
@@ -159,10 +160,10 @@ garbage
 {"at": %q, "task": "9a8b7c6d", "title": "Medi\u001b[31mcation", "kind": "embed", "critical": false, "run": "ffffffff"}
 `, at(181).Format(time.RFC3339), at(182).Format(time.RFC3339), at(199).Format(time.RFC3339), at(400).Format(time.RFC3339)))
 	w.state("schedule.json", fmt.Sprintf(`{"routines": {
-"9a8b7c6d": {"cron": "0 20 * * *", "last_fire": %q, "outcome": "done"},
+"9a8b7c6d": {"cron": "0 20 * * *", "last_fire": %q, "outcome": "skipped"},
 "c0ffee00": {"cron": "0 21 * * *", "last_fire": %q, "outcome": "done"},
 "feedfeed": {"cron": "0 21 * * *", "last_fire": %q, "outcome": "failed"},
-"nothing": null}}`, stamp(at(180)), stamp(at(210).Add(-2*time.Second)), stamp(at(290))))
+"nothing": null}}`, stamp(at(390)), stamp(at(210).Add(-2*time.Second)), stamp(at(290))))
 	w.put(w.dir.Path("routines/review.md"), "---\nid: \"c0ffee00\"\ncron: \"0 21 * * *\"\ndescription: \"Evening review\"\n---\nReview the day.\n", noon)
 	w.state("transcript.jsonl", fmt.Sprintf(`{"id":"t1","at":%q,"role":"you","text":"a"}
 {"id":"t2","at":%q,"role":"bot","text":"b"}
@@ -185,6 +186,7 @@ garbage
 		{At: at(210), What: Fired, Task: "c0ffee00", Title: "Evening review", Kind: "routine", Session: mainID, Next: at(220), Minutes: after(10)},
 		{At: at(290), What: Fired, Task: "feedfeed", Kind: "routine", State: "failed", Next: at(295), Minutes: after(5)},
 		{At: at(300), What: Fired, Task: "d0d0d0d0", Kind: "reminder", Session: mainID},
+		{At: at(390), What: Fired, Task: "9a8b7c6d", Title: "Medication", Kind: "routine", State: "skipped"},
 		{At: at(400), What: Pinged, Task: "9a8b7c6d", Title: "Medication", Kind: "routine", Background: true, Form: "embed"},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -198,8 +200,34 @@ garbage
 	if diff := cmp.Diff(wantSums, sums); err != nil || diff != "" {
 		t.Error(err, diff)
 	}
+	data, err := json.Marshal(append(sums, Summary{Task: "t", Answers: budget.Answers{Pings: 2, Answered: 1, Median: 150 * time.Second}}, Summary{}))
+	const said = `[{"task":"9a8b7c6d","title":"Medication","runs":1,"pings":2,"answered":1,"pings_per_run":1,"answer_rate":0.5,"median_minutes":18},` +
+		`{"task":"t","title":"","runs":0,"pings":2,"answered":1,"pings_per_run":1,"answer_rate":0.5,"median_minutes":3},` +
+		`{"task":"","title":"","runs":0,"pings":0,"answered":0,"pings_per_run":1,"answer_rate":0,"median_minutes":null}]`
+	if string(data) != said || err != nil {
+		t.Errorf("as JSON they are %s, %v", data, err)
+	}
 	if strings.Contains(w.logged.String(), "level") {
 		t.Errorf("there was something to complain about: %s", &w.logged)
+	}
+}
+
+func TestPingsThatCannotBeReadAreAnError(t *testing.T) {
+	w := newWorld(t)
+	testkit.Must(t, os.MkdirAll(w.dir.Path("state/pings.jsonl/in-the-way"), 0o700))
+	_, _, listed := w.history().Pings(time.Time{})
+	if _, summed := w.history().Answers(time.Time{}); listed == nil || summed == nil {
+		t.Errorf("%v, %v", listed, summed)
+	}
+}
+
+func TestATaskHasFiredWhenItsRunWasQueuedAndNotWhenThatStarted(t *testing.T) {
+	w := newWorld(t)
+	w.state("fork_runs.jsonl", fmt.Sprintf(`{"id": "11111111", "kind": "routine", "task": "9a8b7c6d", "state": "done", "queued": %q, "started": %q, "ended": %q}`+"\n",
+		stamp(at(0)), stamp(at(40)), stamp(at(41))))
+	list, _, err := w.history().Pings(time.Time{})
+	if err != nil || len(list) != 1 || !list[0].At.Equal(at(0)) {
+		t.Errorf("%+v, %v; want a fire at noon", list, err)
 	}
 }
 

@@ -192,7 +192,7 @@ func (p *pinged) transcript() {
 			At   time.Time `json:"at"`
 			Role string    `json:"role"`
 		}
-		if json.Unmarshal(data, &e) == nil && e.Role == "you" && !e.At.IsZero() {
+		if json.Unmarshal(data, &e) == nil && e.Role == "you" {
 			p.moves = append(p.moves, e.At)
 		}
 	})

@@ -60,28 +60,31 @@ func TestAShortIDMustFitOneSession(t *testing.T) {
 	if _, err := h.Show("7777", Brief()); err == nil || !strings.Contains(err.Error(), "2 sessions") || errors.Is(err, ErrNoSession) {
 		t.Errorf("the error is %v", err)
 	}
-	if _, err := h.Show("9999", Brief()); !errors.Is(err, ErrNoSession) {
-		t.Errorf("the error is %v", err)
+	for id, shown := range map[string]string{"9999": "9999", strings.Repeat("9", 61): strings.Repeat("9", 59) + "…"} {
+		if _, err := h.Show(id, Brief()); !errors.Is(err, ErrNoSession) || err.Error() != `"`+shown+`": `+ErrNoSession.Error() {
+			t.Errorf("the error is %v", err)
+		}
 	}
 }
 
-func TestLongTextsAreCutWhereTheyMatterLeast(t *testing.T) {
-	w := newWorld(t)
-	w.session("aaaaaaaa-1", at(9),
-		headed(at(0), "[routine:a1b2c3d4] "+strings.Repeat("preamble ", 500)+"\nThe task itself."),
-		gives(at(1), strings.Repeat("result\n", 500), true), headed(at(2), strings.Repeat("long ", 1000)))
-	c, err := w.history().Show("aaaaaaaa", Brief())
-	if err != nil || len(c.Entries) != 3 {
-		t.Fatal(err, len(c.Entries))
-	}
-	if got := c.Entries[0].Text; got != "…The task itself." {
-		t.Errorf("the task is %q", got)
-	}
-	if got := c.Entries[1]; len(got.Text) > 210 || strings.Contains(got.Text, "\n") || !got.Failed {
-		t.Errorf("the result is %q", got.Text)
-	}
-	if got := c.Entries[2].Text; !strings.HasPrefix(got, "long long") || len([]rune(got)) != 2000 {
-		t.Errorf("the message has %d characters", len([]rune(got)))
+func TestATextIsCutWhereItMattersLeast(t *testing.T) {
+	limits := Limits{Text: 6, Result: 5}
+	for _, tt := range []struct {
+		role       Role
+		text, want string
+	}{
+		{Program, "abcde", "abcde"},
+		{Program, "abcdef", "…cdef"},
+		{Program, "abcd\nef", "…ef"},
+		{Program, "abcde\n ", "…de\n "},
+		{Result, "ab\nde", "ab\nde"},
+		{Result, "ab\ndef", "ab d…"},
+		{Bot, "ab\ndef", "ab\ndef"},
+		{Bot, "ab\ndefg", "ab\nde…"},
+	} {
+		if got := limits.cut(Entry{Role: tt.role, Text: tt.text}); got != tt.want {
+			t.Errorf("%s %q: %q, want %q", tt.role, tt.text, got, tt.want)
+		}
 	}
 }
 
@@ -173,7 +176,7 @@ func TestWhoSpeaksInAMessage(t *testing.T) {
 		text string
 		want said
 	}{
-		{"typed by hand", said{User, "", "typed by hand", true}},
+		{" \ntyped by hand\n ", said{User, "", "typed by hand", true}},
 		{head + "How's it going?", said{User, "", "How's it going?", true}},
 		{head + "RECENT BACKGROUND UPDATES (mention key findings in your response):\n- (just now) a\n  b\n\nHi\n\nthere", said{User, "", "Hi\n\nthere", true}},
 		{head + "[routine:a1b2c3d4] Review.", said{Program, "routine:a1b2c3d4", "Review.", false}},
@@ -254,24 +257,33 @@ func TestWhatALineIs(t *testing.T) {
 		data   string
 		kind   kind
 		counts bool
+		says   string // unless it is clear
 	}{
-		{headed(noon, "hello"), prompt, true},
-		{`{"type":"user","message":{"role":"user","content":"typed"}}`, prompt, true},
-		{answers(noon, "hi"), answer, true},
-		{calls(noon, "Bash", map[string]any{"type": "text"}), answer, false},
-		{gives(noon, "done", false), result, false},
-		{`{"type":"attachment","attachment":{"type":"queued_command","prompt":"in between"}}`, prompt, true},
-		{`{"type":"attachment","attachment":{"type":"skill_listing","content":"user"}}`, other, false},
-		{lineOf(noon, "user", "user", "Stop hook feedback", `,"isMeta":true`), prompt, false},
-		{lineOf(noon, "user", "user", "This session is being continued", `,"isCompactSummary":true`), prompt, false},
-		{`{"type":"user","isSidechain":true,"message":{"content":"to a subagent"}}`, other, false},
-		{`{"type":"user"}`, other, false},
-		{`{"type":"assistant","message":7}`, other, false},
-		{queued(noon), other, false},
+		{headed(noon, "hello"), prompt, true, "user hello"},
+		{headed(noon, "[button] "), prompt, true, "program [button] "},
+		{`{"role":"user","content":[{"type":"image","source":{}}]}`, prompt, true, ""},
+		{`{"type":"assistant","message":{"role":"assistant","content":"not in blocks"}}`, answer, false, "bot not in blocks"},
+		{`{"type":"user","message":{"role":"user","content":"typed"}}`, prompt, true, ""},
+		{answers(noon, "hi"), answer, true, ""},
+		{calls(noon, "Bash", map[string]any{"type": "text"}), answer, false, ""},
+		{gives(noon, "done", false), result, false, ""},
+		{`{"type":"attachment","attachment":{"type":"queued_command","prompt":"in between"}}`, prompt, true, ""},
+		{`{"type":"attachment","attachment":{"type":"skill_listing","content":"user"}}`, other, false, ""},
+		{lineOf(noon, "user", "user", "Stop hook feedback", `,"isMeta":true`), prompt, false, ""},
+		{lineOf(noon, "user", "user", "This session is being continued", `,"isCompactSummary":true`), prompt, false, ""},
+		{`{"type":"user","isSidechain":true,"message":{"content":"to a subagent"}}`, other, false, ""},
+		{`{"type":"user"}`, other, false, ""},
+		{`{"type":"assistant","message":7}`, other, false, ""},
+		{`{"type":"us\u0065r","message":{"content":"escaped"}}`, other, false, ""},
+		{calls(noon, "mcp__discord__x", map[string]any{
+			"title": "a", "message": "b", "text": "c", "description": "d", "question": "e", "prompt": "f", "content": "g", "other": "h", "x": 1,
+		}), answer, false, "call x: a · b · c · d · e · f · g"},
+		{queued(noon), other, false, ""},
 	} {
 		l, ok := readLine([]byte(tt.data))
-		if !ok || l.kind != tt.kind || l.counts() != tt.counts {
-			t.Errorf("%s: whole %v, kind %d, counts %v", tt.data, ok, l.kind, l.counts())
+		says := strings.Join(talked(l.entries()), " | ")
+		if !ok || l.kind != tt.kind || l.counts() != tt.counts || tt.says != "" && says != tt.says {
+			t.Errorf("%s: whole %v, kind %d, counts %v, says %q", tt.data, ok, l.kind, l.counts(), says)
 		}
 	}
 	if l, ok := readLine([]byte(queued(noon))); !ok || !l.at.Equal(noon) {
@@ -372,6 +384,29 @@ func TestSkimmingFindsTheElementsThatDecodingFinds(t *testing.T) {
 			t.Fatal(diff)
 		}
 	})
+}
+
+func TestWhatIsNoObjectOrListIsNeverWhole(t *testing.T) {
+	for text, want := range map[string]string{
+		"": "none", " ": "none", `"a"`: "none", "7": "none", `{`: "none", `{"a"`: "none", `{"a" 1}`: "none", `{"a"}`: "none", `{a:1}`: "none",
+		`{"a":}`: "none", `{"a":,"b":1}`: "none", `{"a":1,}`: "none", `{"a":1 "b":2}`: "none", `{"a":1]`: "none", `{,}`: "none", `{"a":1,`: "none",
+		`[`: "none", `[,]`: "none", `[1,]`: "none", `[1 2]`: "none", `[1}`: "none", `[1`: "none", `[1, `: "none", `["a]`: "none", `[[1]`: "none",
+		"{}": "object", " { } ": "object", "\t{\r\n\"a\" : 1\t,\n\"b\":[1,{}]\r}": "object a=1 b=[1,{}]", `{"\"":"\\"}`: `object \"="\\"`,
+		"[]": "list", " [ ] ": "list", "[1\t,2\n, 3\r,true ]": "list 1 2 3 true", `[{"a":"]"},[]]`: `list {"a":"]"} []`,
+	} {
+		got := "none"
+		parts := ""
+		if members([]byte(text), func(key, value []byte) { parts += " " + string(key) + "=" + string(value) }) {
+			got = "object" + parts
+		}
+		parts = ""
+		if elements([]byte(text), func(value []byte) { parts += " " + string(value) }) {
+			got = "list" + parts
+		}
+		if got != want {
+			t.Errorf("%q is %s, want %s", text, got, want)
+		}
+	}
 }
 
 // A truncated object is never complete.

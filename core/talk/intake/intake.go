@@ -210,7 +210,7 @@ func (d *Desk) run(id string) (fork.View, error) {
 		return listed[i], nil
 	}
 	v, ok, err := fork.Find(d.o.Dir, id)
-	if err != nil || !ok {
+	if !ok {
 		return v, cmp.Or(err, fmt.Errorf(textNoRun, id))
 	}
 	return v, nil

@@ -32,6 +32,7 @@ type room struct {
 	dir    *store.Dir
 	did    []string
 	err    error // the result of everything
+	silent bool  // a line has no reply
 	turn   chan error
 	wait   int // updates that are pending
 	runs   []fork.View
@@ -55,18 +56,24 @@ func open(t *testing.T) *room {
 				SetConfig: func(*config.Runtime) { _ = r.do("set") },
 			}
 		},
-		Press: func(context.Context, command.Click) (command.Outcome, bool, error) {
-			return command.Outcome{}, false, nil
+		Review: func(_ context.Context, allow bool, version string) (command.Outcome, error) {
+			return command.Outcome{Message: "reviewed"}, r.do("review %v %s", allow, version)
+		},
+		Press: func(_ context.Context, c command.Click) (command.Outcome, bool, error) {
+			if !strings.Contains(c.ID, ":card_") {
+				return command.Outcome{}, false, nil
+			}
+			return command.Outcome{Message: "pressed"}, true, r.do("press %s", c.ID)
 		},
 		Remind: func(_ context.Context, c command.Remind, pressed post.MessageID) (command.Outcome, error) {
-			return command.Outcome{Message: "reminded"}, r.do("remind %s %s %s", c.ID, c.Word, pressed)
+			return command.Outcome{Message: "reminded"}, r.do("remind %s %s %s %s", c.ID, c.Word, pressed, c.Until.Format("15:04"))
 		},
 	})
 	return r
 }
 
 func (r *room) reply() string {
-	if r.err != nil {
+	if r.silent {
 		return ""
 	}
 	return "open this address"
@@ -109,8 +116,8 @@ func (r *room) carryOut(t *testing.T, c command.Value) (command.Outcome, error) 
 	all := command.Handlers{}
 	all.Add(r.Handlers()...)
 	h, ok := all.Of(c)
-	if !ok {
-		t.Fatalf("no handler for %T", c)
+	if _, set := c.(command.SetConfig); !ok || (h.Needs == command.Directory) != set || !set && h.Needs != command.Running {
+		t.Fatalf("the handler of %T (%v) needs %v", c, ok, h.Needs)
 	}
 	return h.Do(t.Context(), c)
 }
@@ -151,9 +158,15 @@ func TestWhatTheUserDoesReachesTheConversation(t *testing.T) {
 		{command.Say{Text: " hello \n", ReplyTo: "m1"}, `receive "hello" to "m1"`, "", true, true},
 		{command.Receive{Text: " /hello", ReplyTo: "m1"}, `receive " /hello" to "m1"`, "", true, true},
 		{command.Click{Message: "m1", ID: "act:agent:00000001"}, "click m1 act:agent:00000001", "clicked", false, true},
-		{command.Click{Message: "m1", ID: "act:remind_done:00000001"}, "remind 00000001 done m1", "reminded", false, true},
-		{command.Click{Message: "m1", ID: "act:remind_later:00000001"}, "remind 00000001 later m1", "reminded", false, true},
-		{command.Click{Message: "m1", ID: "act:remind_not_today:00000001"}, "remind 00000001 not-today m1", "reminded", false, true},
+		{command.Click{Message: "m1", ID: "act:remind_done:00000001"}, "remind 00000001 done m1 00:00", "reminded", false, true},
+		{command.Click{Message: "m1", ID: "act:remind_later:00000001"}, "remind 00000001 later m1 00:00", "reminded", false, true},
+		{command.Click{Message: "m1", ID: "act:remind_not_today:00000001"}, "remind 00000001 not-today m1 00:00", "reminded", false, true},
+		{command.Click{Message: "m1", ID: "act:remind_later:00000001", Value: "20 minutes"}, "remind 00000001 later m1 00:20", "reminded", false, true},
+		{command.Click{Message: "m1", ID: "act:edit_allow:abc"}, "review true abc", "reviewed", false, true},
+		{command.Click{Message: "m1", ID: "act:edit_refuse:abc"}, "review false abc", "reviewed", false, true},
+		{command.Click{Message: "m1", ID: "act:card_mute:hour"}, "press act:card_mute:hour", "pressed", false, true},
+		{command.Click{Message: "m1", ID: "act:ping_useless:1"}, "click m1 act:ping_useless:1", "clicked", false, true},
+		{command.Click{ID: "act:remind_about:own.1"}, "click  act:remind_about:own.1", "clicked", false, true},
 		{command.Slash{Line: "/google-auth"}, "google", "open this address", false, false},
 		{command.Say{Text: " /google-auth"}, "google", "open this address", false, true},
 		{command.Reword{From: "Discord", Key: "7", Text: "new", Gone: true}, "reword Discord 7 new true", "", false, false},
@@ -180,14 +193,25 @@ func TestWhatTheUserDoesReachesTheConversation(t *testing.T) {
 	}
 }
 
-func TestHereIsAllThatPresenceNeeds(t *testing.T) {
+func TestWhatNeedsNoConversationReachesNone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := open(t)
-		r.leave()
-		_, err := r.carryOut(t, command.UserActive{})
-		testkit.Must(t, err)
-		if !r.returned() || r.did != nil {
-			t.Errorf("here: %v, did %q", r.returned(), r.did)
+		for c, want := range map[command.Value]string{
+			command.UserActive{}: "here true", command.Slash{Line: "/help"}: "here false and a card",
+			command.Click{Message: "m1", ID: "act:remind_later:00000001", Value: "no time"}: "here true and an error",
+			command.SetConfig{Key: "daily_cap", Value: "7"}:                                 "here false and a question",
+		} {
+			r := open(t)
+			r.leave()
+			out, err := r.carryOut(t, c)
+			got := fmt.Sprint("here ", r.returned())
+			for word, is := range map[string]bool{" and a card": out.Card != nil, " and an error": err != nil && err.Error() != "", " and a question": out.Follows == "are you sure of daily_cap 7"} {
+				if is {
+					got += word
+				}
+			}
+			if got != want || r.did != nil {
+				t.Errorf("%+v: %s, did %q, want %s", c, got, r.did, want)
+			}
 		}
 	})
 }
@@ -199,17 +223,13 @@ func TestTheReplyToASlashLineIsKeptInTheConversation(t *testing.T) {
 	if list := r.o.Book.Entries(); len(list) != 1 || list[0].Role != transcript.Notice || list[0].Text != "open this address" {
 		t.Errorf("entries: %+v", list)
 	}
+	r.silent = true
+	if _, err := r.carryOut(t, command.Say{Text: "/google-auth"}); err != nil || len(r.o.Book.Entries()) != 1 {
+		t.Errorf("without a reply: %v, %+v", err, r.o.Book.Entries())
+	}
 	r.err = errors.New("no")
 	if _, err := r.carryOut(t, command.Say{Text: "/google-auth"}); !errors.Is(err, r.err) || len(r.o.Book.Entries()) != 1 {
 		t.Errorf("after an error: %v, %+v", err, r.o.Book.Entries())
-	}
-}
-
-func TestASettingThatNeedsASecondWordIsNotSet(t *testing.T) {
-	r := open(t)
-	out, err := r.carryOut(t, command.SetConfig{Key: "daily_cap", Value: "7"})
-	if err != nil || out.Follows != "are you sure of daily_cap 7" || r.did != nil {
-		t.Errorf("%+v, %v, did %q", out, err, r.did)
 	}
 }
 
@@ -225,6 +245,8 @@ func TestEachMoveAnswersThePingsThatItIsAbout(t *testing.T) {
 		{command.Receive{Text: "done", ReplyTo: other}, []budget.How{budget.Spoke, budget.Spoke}},
 		{command.Click{Message: "m1", ID: own}, []budget.How{budget.Pressed, ""}},
 		{command.Click{Message: "m1", ID: "act:remind_done:00000001"}, []budget.How{budget.Pressed, ""}},
+		{command.Click{Message: "m1", ID: "act:edit_allow:abc"}, []budget.How{budget.Pressed, ""}},
+		{command.Click{Message: "m1", ID: "act:ping_useless:1"}, []budget.How{"", ""}},
 		{command.Click{ID: "act:remind_about:own.1", Words: "milk"}, []budget.How{"", ""}}, // about any message
 		{command.Say{Text: "/google-auth", ReplyTo: "m1"}, []budget.How{"", ""}},
 	} {
@@ -266,15 +288,13 @@ func TestAnAnswerThatCannotBeSavedStopsNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := open(t)
 		r.ping(t, "1", "m1", time.Hour)
-		r.o.Journal.Recent()
 		var logged strings.Builder
 		r.o.Log = slog.New(slog.NewTextHandler(&logged, nil))
-		testkit.Must(t, os.Chmod(r.dir.Path("state/pings.jsonl"), 0o400))
-		testkit.Must(t, os.Rename(r.dir.Path("state"), r.dir.Path("moved")))
-		testkit.Must(t, os.WriteFile(r.dir.Path("state"), nil, 0o600))
+		testkit.Must(t, os.Remove(r.dir.Path("state/.pings.lock")))
+		testkit.Must(t, os.Mkdir(r.dir.Path("state/.pings.lock"), 0o700))
 		_, err := r.carryOut(t, command.Say{Text: "done"})
-		if err != nil || len(r.did) != 1 {
-			t.Errorf("did %q, %v", r.did, err)
+		if err != nil || len(r.did) != 1 || !strings.Contains(logged.String(), "the answer to a ping was not written down") {
+			t.Errorf("did %q, %v, and logged %s", r.did, err, &logged)
 		}
 	})
 }
@@ -318,12 +338,18 @@ func TestAFinishedRunIsResumedWhetherItIsListedOrOnlyStored(t *testing.T) {
 		{"00000009", "", "", time.Time{}, fmt.Sprintf(textNoRun, "00000009")},
 	} {
 		r.did, r.ended = nil, time.Time{}
+		r.err = nil
 		out, err := r.carryOut(t, command.ResumeFork{Run: c.id})
 		if got := fmt.Sprint(err); c.err == "" && err != nil || c.err != "" && got != c.err {
 			t.Errorf("%s: error %v, want %q", c.id, err, c.err)
 		}
 		if strings.Join(r.did, "; ") != c.did || out.Message != c.message || !r.ended.Equal(c.ended) {
 			t.Errorf("%s: did %q, %+v, ended %v", c.id, r.did, out, r.ended)
+		}
+		if r.err = errors.New("no"); c.err == "" {
+			if _, err := r.carryOut(t, command.ResumeFork{Run: c.id}); !errors.Is(err, r.err) {
+				t.Errorf("%s: its error is %v", c.id, err)
+			}
 		}
 	}
 	testkit.Must(t, os.Remove(r.dir.Path("state/fork_runs.jsonl")))

@@ -17,6 +17,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"ollimbot/core/base/goldentest"
 	"ollimbot/core/base/testkit"
 )
 
@@ -111,6 +112,47 @@ func TestIDsOfOthersAreNoButtonsOfOurs(t *testing.T) {
 	}
 	if action, data, ok := ParseCustomID("act:dismiss:"); action != "dismiss" || data != "_" || !ok {
 		t.Errorf("a later version's dismiss: %q, %q, %v", action, data, ok)
+	}
+}
+
+// shown writes out a form, and that it opens as data says.
+func shown(f Form) string {
+	id, err := f.CustomID()
+	out := fmt.Sprintf("%s (%s %v)", f.Title, id, err)
+	for _, i := range f.Fields {
+		out += fmt.Sprintf("\n  %s: %s [%s] = %q", i.Name, i.Label, i.Hint, i.Value)
+		for word, is := range map[string]bool{" long": i.Long && !i.Optional, " optional": i.Optional && !i.Long, " long, optional": i.Long && i.Optional} {
+			if is {
+				out += word
+			}
+		}
+	}
+	return out
+}
+
+func TestTheFormsAndTheButtonsOfTheBotAreAsTheUserKnowsThem(t *testing.T) {
+	var got []string
+	for _, action := range []string{RemindLater, PingLater, ProposeWhen, ConfigType, RemindNew, BudgetType, ModelType, ModelTo, ""} {
+		for _, data := range map[string][]string{ConfigType: {"model_main", "daily_cap", "none"}, BudgetType: {"5.90"}}[action] {
+			f, ok := FormOf(action, data)
+			got = append(got, fmt.Sprint(ok, " ", shown(f)))
+		}
+		if f, ok := FormOf(action, "7"); action != ConfigType && action != BudgetType {
+			got = append(got, fmt.Sprint(ok, " ", shown(f)))
+		}
+	}
+	got = append(got, shown(About("own.7", "the words", "a hint")), shown(SetupForm("7", "Ada", "Bot")))
+	for _, b := range slices.Concat(Ping("7"), Remind("7"), []Button{{Label: "Save", Action: ForkSave}, {Label: "Report", Action: ForkReport}, {Label: "Exit", Action: ForkExit}, {Label: "Stop", Action: "act:stop:7"}, {Label: "Again", Action: "act:again:7"}}) {
+		action, _, _ := strings.Cut(b.Action, ":")
+		got = append(got, fmt.Sprintf("%s, %s: %s, of a ping %v, fleeting %v", b.Label, b.Style, b.Action, OfPing(action), b.Fleeting()))
+	}
+	goldentest.Compare(t, "forms.txt", strings.Join(got, "\n")+"\n")
+}
+
+func TestNothingIsSentBeforeWhatMustBeDoneFirst(t *testing.T) {
+	full := errors.New("the disk is full")
+	if none, failed := (&Post{}).Begin(), (&Post{Before: func() error { return full }}).Begin(); none != nil || !errors.Is(failed, full) {
+		t.Errorf("with nothing to do: %v; with something: %v", none, failed)
 	}
 }
 

@@ -106,10 +106,10 @@ func checkFork(fork, parent string) error {
 
 // readMessage reads one record; false for anything else.
 func readMessage(raw json.RawMessage) (f ForkMessage, ts float64, ok bool) {
-	o, isObject := asObject(raw)
+	o := asObject(raw)
 	ts, hasTime := o.time("ts")
 	f.Session, ok = o.text("fork_session_id")
-	if !isObject || !hasTime || !ok {
+	if !hasTime || !ok {
 		return f, ts, false
 	}
 	f.Parent, _ = o.text("parent_session_id")

@@ -63,7 +63,7 @@ func (q *Inquiries) Register(now time.Time, prompt string, from label.Label) (id
 // it fails, the prompt is kept.
 func (q *Inquiries) Pop(now time.Time, id string) (prompt string, from label.Label, ok bool, err error) {
 	err = q.change(now, func(list map[string]json.RawMessage) bool {
-		o, _ := asObject(list[id])
+		o := asObject(list[id])
 		if prompt, ok = o.text("prompt"); ok {
 			text, _ := o.text("label")
 			_ = from.UnmarshalText([]byte(text)) // accepts any text

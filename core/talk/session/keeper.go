@@ -61,27 +61,24 @@ func fresh(ts float64, now time.Time) bool { return ts > stamp(now)-keepFor.Seco
 
 // since returns the time of an entry, 0 if it has none.
 func since(raw json.RawMessage) float64 {
-	o, _ := asObject(raw)
-	ts, _ := o.time("ts")
+	ts, _ := asObject(raw).time("ts")
 	return ts
 }
 
 // stale reports whether an entry has expired. An entry without a time was written by
 // another program and is kept.
 func stale(raw json.RawMessage, now time.Time) bool {
-	o, _ := asObject(raw)
-	ts, ok := o.time("ts")
+	ts, ok := asObject(raw).time("ts")
 	return ok && !fresh(ts, now)
 }
 
 // object is a JSON object whose unknown keys are preserved.
 type object map[string]json.RawMessage
 
-// asObject reads an object; false for anything else.
-func asObject(raw json.RawMessage) (object, bool) {
-	var o object
-	err := json.Unmarshal(raw, &o)
-	return o, err == nil && o != nil
+// asObject reads an object; anything else has no keys.
+func asObject(raw json.RawMessage) (o object) {
+	_ = json.Unmarshal(raw, &o)
+	return o
 }
 
 func (o object) text(key string) (string, bool) {

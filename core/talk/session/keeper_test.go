@@ -211,17 +211,19 @@ func TestARecordedMessageLeadsToItsFork(t *testing.T) {
 	m := p.messages()
 	at := morning().Add(250 * time.Millisecond)
 	testkit.Must(t, m.Record(at, []post.MessageID{"1310000000000000001", "t12ab34cd"}, "fork-1", "main-1"))
-	testkit.Must(t, m.Record(at, []post.MessageID{"1310000000000000002"}, "fork-2", ""))
+	testkit.Must(t, m.Record(at, []post.MessageID{"13100000000000000020", "131000000000000000200", "012"}, "fork-2", ""))
 	want := `[{"message_id": 1310000000000000001, "fork_session_id": "fork-1", "parent_session_id": "main-1", "ts": 1795453200.25}, ` +
 		`{"message_id": 0, "fork_session_id": "fork-1", "parent_session_id": "main-1", "ts": 1795453200.25, "id": "t12ab34cd"}, ` +
-		`{"message_id": 1310000000000000002, "fork_session_id": "fork-2", "parent_session_id": null, "ts": 1795453200.25}]` + "\n"
+		`{"message_id": 13100000000000000020, "fork_session_id": "fork-2", "parent_session_id": null, "ts": 1795453200.25}, ` +
+		`{"message_id": 0, "fork_session_id": "fork-2", "parent_session_id": null, "ts": 1795453200.25, "id": "131000000000000000200"}, ` +
+		`{"message_id": 0, "fork_session_id": "fork-2", "parent_session_id": null, "ts": 1795453200.25, "id": "012"}]` + "\n"
 	if diff := cmp.Diff(want, storetest.Text(t, p.dir, messagesPath)); diff != "" {
 		t.Error(diff)
 	}
 	for id, want := range map[post.MessageID]ForkMessage{
-		"1310000000000000001": {Session: "fork-1", Parent: "main-1"},
-		"t12ab34cd":           {Session: "fork-1", Parent: "main-1"},
-		"1310000000000000002": {Session: "fork-2"},
+		"1310000000000000001":  {Session: "fork-1", Parent: "main-1"},
+		"t12ab34cd":            {Session: "fork-1", Parent: "main-1"},
+		"13100000000000000020": {Session: "fork-2"},
 	} {
 		want.ID, want.At = id, at.UTC()
 		got, standing := p.messages().Lookup(at.Add(day), id)
@@ -262,7 +264,7 @@ func TestTheFirstRecordOfAMessageWinsAndOddOnesArePassedOver(t *testing.T) {
 	odd := `7, null, {"message_id": 9, "ts": 1795449600.0}, {"message_id": 9, "fork_session_id": "--x", "parent_session_id": null, "ts": 1795449600.0}, ` +
 		`{"message_id": 9, "fork_session_id": "no-time"}, {"message_id": "9", "fork_session_id": "text-id", "ts": 1795449600.0}, ` +
 		`{"message_id": 9e0, "fork_session_id": "float", "ts": 1795449600.0}, ` +
-		`{"message_id": 9, "fork_session_id": "huge", "ts": 1e300}`
+		`{"message_id": 9, "fork_session_id": "huge", "ts": 1e300}, {"message_id": 9, "fork_session_id": "null", "ts": null}`
 	storetest.Put(t, p.dir, messagesPath, "["+odd+`, {"message_id": 9, "fork_session_id": "first", "ts": 1795449600, "more": {"a": 1}}, `+
 		`{"message_id": 9, "fork_session_id": "second", "ts": 1795449600}]`)
 	m := p.messages()
@@ -338,21 +340,20 @@ func (p place) inquiries() *Inquiries {
 func (q *Inquiries) Peek(now time.Time, id string) (prompt string, ok bool) {
 	var list map[string]json.RawMessage
 	q.peek(&list)
-	o, _ := asObject(list[id])
 	if stale(list[id], now) {
 		return "", false
 	}
-	return o.text("prompt")
+	return asObject(list[id]).text("prompt")
 }
 
 func TestAnInquiryIsTakenOnceAlsoAfterARestart(t *testing.T) {
 	p := newPlace(t)
-	id, err := p.inquiries().Register(morning(), "  Draft the\treply\x1b[31m \n", "")
+	id, err := p.inquiries().Register(morning(), "  Draft the\treply\x1b[31m \n", "mail")
 	testkit.Must(t, err)
 	if len(id) != 8 || strings.Trim(id, "0123456789abcdef") != "" {
 		t.Errorf("the id is %q", id)
 	}
-	want := fmt.Sprintf(`{"%s": {"prompt": "Draft the    reply", "ts": 1795453200.0}}`+"\n", id)
+	want := fmt.Sprintf(`{"%s": {"prompt": "Draft the    reply", "ts": 1795453200.0, "label": "mail"}}`+"\n", id)
 	if diff := cmp.Diff(want, storetest.Text(t, p.dir, inquiriesPath)); diff != "" {
 		t.Error(diff)
 	}
@@ -360,12 +361,11 @@ func TestAnInquiryIsTakenOnceAlsoAfterARestart(t *testing.T) {
 	if prompt, ok := after.Peek(morning(), id); !ok || prompt != "Draft the    reply" {
 		t.Errorf("%q, %v", prompt, ok)
 	}
-	prompt, _, ok, err := after.Pop(morning(), id)
-	if err != nil || !ok || prompt != "Draft the    reply" {
-		t.Errorf("%q, %v, %v", prompt, ok, err)
-	}
-	if prompt, _, ok, err := after.Pop(morning(), id); err != nil || ok || prompt != "" {
-		t.Errorf("a second time: %q, %v, %v", prompt, ok, err)
+	for _, want := range []string{"true Draft the    reply from mail", "false  from "} {
+		prompt, from, ok, err := after.Pop(morning(), id)
+		if got := fmt.Sprint(ok, " ", prompt, " from ", from); err != nil || got != want {
+			t.Errorf("%s (%v), want %s", got, err, want)
+		}
 	}
 	if got := storetest.Text(t, p.dir, inquiriesPath); got != "{}\n" {
 		t.Errorf("the file holds %q", got)

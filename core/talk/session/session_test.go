@@ -2,6 +2,7 @@ package session
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"log/slog"
 	"os"
@@ -17,6 +18,7 @@ import (
 	"ollimbot/core/safety/label"
 	"ollimbot/core/storage/store"
 	"ollimbot/core/storage/store/storetest"
+	"ollimbot/core/talk/post"
 )
 
 var pacific = time.FixedZone("PST", -8*3600)
@@ -151,30 +153,97 @@ func TestCreatedIsTheLastCreationOfTheHistory(t *testing.T) {
 }
 
 func TestManyForksWriteWholeLines(t *testing.T) {
-	p := newPlace(t)
+	p, events := newPlace(t), []string{"isolated_bg", "bg_fork", "restarting", "interactive_fork", "created", "compacted", "swapped", "cleared"}
 	var g errgroup.Group
 	for i := range 12 {
 		g.Go(func() error {
-			return p.store.Log(morning(), Event{SessionID: fmt.Sprintf("fork-%d", i), Event: IsolatedBg})
+			return p.store.Log(morning(), Event{SessionID: fmt.Sprintf("fork-%d", i), Event: events[i%len(events)]})
 		})
 	}
 	testkit.Must(t, g.Wait())
 	got := storetest.Text(t, p.dir, historyFile)
 	for i := range 12 {
-		if want := line(fmt.Sprintf("fork-%d", i), "isolated_bg", "null"); strings.Count(got, want) != 1 {
+		if want := line(fmt.Sprintf("fork-%d", i), events[i%len(events)], "null"); strings.Count(got, want) != 1 {
 			t.Errorf("fork %d is not there once:\n%s", i, got)
 		}
 	}
 }
 
-func TestAHistoryThatCannotBeWrittenIsAnErrorAndTheSessionIsKept(t *testing.T) {
+func TestAFileThatCannotBeReadOrWrittenIsAnErrorAndTheSessionIsKept(t *testing.T) {
 	p := newPlace(t)
-	testkit.Must(t, os.MkdirAll(p.dir.Path(historyFile), 0o700))
-	if err := p.store.SaveMain(morning(), "a"); err == nil {
-		t.Error("no error")
+	for _, path := range []string{historyFile, openForkFile, "state/.fork_messages.lock", "state/.inquiries.lock", "state/.session_labels.lock"} {
+		testkit.Must(t, os.MkdirAll(p.dir.Path(path)+"/in-the-way", 0o700))
 	}
-	if got := p.store.Main(); got != "a" {
-		t.Errorf("the main session is %q, want it saved before the history", got)
+	recorded := errors.Join(p.store.SetOpenFork(&OpenFork{}), p.store.SetOpenFork(nil))
+	_, registered := p.inquiries().Register(morning(), "x", "")
+	_, _, _, taken := p.inquiries().Pop(morning(), "x")
+	_, left := p.store.LeftOpen()
+	for want, err := range map[string]error{
+		"log a session event: ":            p.store.Log(morning(), Event{SessionID: "a", Event: Created}),
+		"remember a fork's messages: ":     p.messages().Record(morning(), []post.MessageID{"1"}, "fork-1", ""),
+		"keep an inquiry: ":                registered,
+		"take an inquiry: ":                taken,
+		"record what a session has read: ": p.store.Labels().Read(morning(), "a", "mail"),
+		"record the open fork: ":           recorded,
+		"read the fork that was open: ":    left,
+	} {
+		if err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%v, want %s…", err, want)
+		}
+	}
+	if saved, cleared := p.store.SaveMain(morning(), "a"), p.store.Labels().Clear(morning(), "a"); saved == nil || cleared == nil || p.store.Main() != "" {
+		t.Errorf("without its label: %v, %v, main %q", saved, cleared, p.store.Main())
+	}
+	testkit.Must(t, os.RemoveAll(p.dir.Path("state/.session_labels.lock")))
+	if saved, cleared := p.store.SaveMain(morning(), "a"), p.store.ClearMain(morning()); saved == nil || cleared == nil {
+		t.Errorf("without a history: %v, %v", saved, cleared)
+	}
+	if err := p.store.SaveMain(morning(), "a"); err == nil || p.store.Main() != "a" {
+		t.Errorf("the main session is %q, want it saved before the history: %v", p.store.Main(), err)
+	}
+}
+
+func TestAMainSessionThatCannotBeSavedIsAnError(t *testing.T) {
+	p := newPlace(t)
+	testkit.Must(t, os.MkdirAll(p.dir.Path(mainFile+"/in-the-way"), 0o700))
+	if err := p.store.SaveMain(morning(), "a"); err == nil || !strings.HasPrefix(err.Error(), "save the main session: ") {
+		t.Errorf("over a folder: %v", err)
+	}
+	p = newPlace(t)
+	storetest.Put(t, p.dir, mainFile, "two words")
+	testkit.Must(t, os.MkdirAll(p.dir.Path("state/."+turnName+".lock/in-the-way"), 0o700))
+	if kept, err := p.store.Recover(morning()); kept != "" || err == nil || !strings.HasPrefix(err.Error(), "set "+mainFile+" aside: ") {
+		t.Errorf("without the lock: %q, %v", kept, err)
+	}
+}
+
+// A fork that was open when the program ended is found once, unless it had become the main session.
+func TestAnOpenForkIsFoundByTheNextProgram(t *testing.T) {
+	fork := OpenFork{Session: "fork-1", Title: "taxes", Since: morning().UTC()}
+	unnamed := OpenFork{Title: "taxes"}
+	for _, tt := range []struct {
+		name, main string
+		set        []*OpenFork
+		want       *OpenFork
+	}{
+		{"none was open", "", nil, nil},
+		{"one was open", "main-1", []*OpenFork{{}, &fork}, &fork},
+		{"the engine had not named it", "", []*OpenFork{&unnamed}, &unnamed},
+		{"it was left", "", []*OpenFork{&fork, nil, nil}, nil},
+		{"it became the main session", "fork-1", []*OpenFork{&fork}, nil},
+		{"its id is none", "", []*OpenFork{{Session: "; rm"}}, nil},
+	} {
+		p := newPlace(t)
+		if tt.main != "" {
+			testkit.Must(t, p.store.SaveMain(morning(), tt.main))
+		}
+		for _, f := range tt.set {
+			testkit.Must(t, p.store.SetOpenFork(f))
+		}
+		got, err := p.again().LeftOpen()
+		if diff := cmp.Diff(tt.want, got); diff != "" || err != nil {
+			t.Errorf("%s: %v\n%s", tt.name, err, diff)
+		}
 	}
 }
 
@@ -232,6 +301,10 @@ func TestASessionHasItsLabelUntilTheUserAnswers(t *testing.T) {
 	if got := l.At("main-1", time.Time{}); got != "web page" {
 		t.Errorf("at an unknown time: %q", got)
 	}
+	testkit.Must(t, l.Clear(at, "main-1")) // by a clock that was set back
+	if l.Of("main-1") != "" {
+		t.Error("answered before it was read, and still labeled")
+	}
 }
 
 // A conversation continues under another id after a compaction, and a new one starts
@@ -260,16 +333,6 @@ func TestALabelFollowsTheMainSession(t *testing.T) {
 	}
 }
 
-func TestAClockThatWasSetBackEndsALabelWhereItBegan(t *testing.T) {
-	p := newPlace(t)
-	l := p.again().Labels()
-	testkit.Must(t, l.Read(morning(), "main-1", "mail"))
-	testkit.Must(t, l.Clear(morning().Add(-time.Hour), "main-1"))
-	if l.Of("main-1") != "" {
-		t.Error("answered, and still labeled")
-	}
-}
-
 func TestLabelsOfOthersAreReadAndTheFileStaysSmall(t *testing.T) {
 	p := newPlace(t)
 	hops := "mail" + strings.Repeat(" → hop → hip", 500)
@@ -284,6 +347,15 @@ func TestLabelsOfOthersAreReadAndTheFileStaysSmall(t *testing.T) {
 	}
 	if n := strings.Count(storetest.Text(t, p.dir, labelsPath), `"from"`); n != maxSpans+1 {
 		t.Errorf("%d spans", n)
+	}
+	var many []string
+	for i := range maxLabeledSessions { // by name, the first is the newest
+		many = append(many, fmt.Sprintf(`"s%d": [{"label": "mail", "from": "19%02d-01-01T00:00:%02dZ"}]`, i, 99-i/60, 59-i%60))
+	}
+	testkit.Must(t, p.dir.Write(labelsPath, []byte("{"+strings.Join(many, ", ")+"}")))
+	testkit.Must(t, l.Read(morning(), "one more", "mail"))
+	if n := strings.Count(storetest.Text(t, p.dir, labelsPath), `"from"`); n != maxLabeledSessions || l.Of("s1998") != "mail" || l.Of("s1999") != "" {
+		t.Errorf("of %d sessions the oldest has %q", n, l.Of("s1999"))
 	}
 	testkit.Must(t, p.dir.Write(labelsPath, []byte("nonsense")))
 	if l.Of("main-1") != "" {

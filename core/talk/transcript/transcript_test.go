@@ -18,6 +18,7 @@ import (
 
 	"ollimbot/core/base/clean"
 	"ollimbot/core/base/testkit"
+	"ollimbot/core/safety/label"
 	"ollimbot/core/storage/store"
 	"ollimbot/core/storage/store/storetest"
 	"ollimbot/core/talk/post"
@@ -71,7 +72,13 @@ func (b *book) do(t *testing.T, step string) (err error) {
 	case "as":
 		b.PostAs(post.MessageID(word), post.Post{Nonce: word, Text: more}, "Discord")
 	case "edit":
-		return b.Edit(t.Context(), id(), post.Post{Text: more, Embed: &post.Embed{Title: "t\x07"}})
+		return b.Edit(t.Context(), id(), post.Post{Text: more, Embed: card("\x07")})
+	case "from": // another surface, of somebody else
+		b.AddFrom("Discord", post.MessageID(word), more, "mail")
+	case "reword":
+		b.Reword(id(), more)
+	case "label":
+		b.s.Label(label.Label(text))
 	case "delete":
 		return b.Delete(t.Context(), id())
 	case "begin":
@@ -108,6 +115,15 @@ func (b *book) do(t *testing.T, step string) (err error) {
 	return nil
 }
 
+// card is an embed with something in each of its texts.
+func card(dirt string) *post.Embed {
+	return &post.Embed{
+		Title: "t" + dirt, Description: "d" + dirt, Footer: "f" + dirt, Color: post.Color("c" + dirt),
+		Fields:  []post.Field{{Name: "n" + dirt, Value: "v" + dirt, Inline: true}},
+		Buttons: []post.Button{{Label: "l" + dirt, Style: "s" + dirt, Action: "a" + dirt}},
+	}
+}
+
 // shown are the entries, with all that is special about them.
 func (b *book) shown(t *testing.T, began time.Time) string {
 	var list []string
@@ -124,6 +140,7 @@ func (b *book) shown(t *testing.T, began time.Time) string {
 			{len(e.Tools) > 0, fmt.Sprint(e.Tools)},
 			{e.Embed != nil, fmt.Sprintf("%+v", e.Embed)},
 			{e.Where != "", fmt.Sprint(e.Where, e.Elsewhere)},
+			{e.Label != "", "read " + string(e.Label)},
 			{e.Version > 0, fmt.Sprint("version ", e.Version)},
 		} {
 			if special.is {
@@ -142,6 +159,7 @@ func (b *book) shown(t *testing.T, began time.Time) string {
 }
 
 func TestWhatIsSaidBecomesTheConversation(t *testing.T) {
+	long := strings.Repeat("x", 201)
 	for _, c := range []struct{ what, steps, log, shown string }{
 		{
 			"what is said is shown in order, cleaned, with its role", "you hello\x1b[31m\n; post an answer; small a notice; ping hello", "4 changes",
@@ -153,9 +171,12 @@ func TestWhatIsSaidBecomesTheConversation(t *testing.T) {
 		},
 		{
 			"an edit keeps place and time, and a removal is final", "post one; post two; pass; edit 1 uno; delete 2; delete 2; edit 2 x",
-			"edit a message: it is no longer part of the conversation; 4 changes", "bot uno, TITLE, version 1",
+			"edit a message: it is no longer part of the conversation; 4 changes", "bot uno, CARD, version 1",
 		},
-		{"both are in the file", "post one; post two; edit 1 uno; delete 2; restart 9", "4 changes", "bot uno, TITLE"},
+		{"both are in the file", "post one; post two; edit 1 uno; delete 2; restart 9", "4 changes", "bot uno, CARD"},
+		{
+			"a message is reworded, unless it was removed", "post one; post two; reword 1 uno\x07; delete 2; reword 2 dos; restart 9", "4 changes", "bot uno",
+		},
 		{
 			"an answer has the time and place of its first word",
 			"begin; tool Read(a.md); pass; notice meanwhile; pass; says Here; pass; notice later; says  it is.; end; says late", "7 changes",
@@ -170,6 +191,10 @@ func TestWhatIsSaidBecomesTheConversation(t *testing.T) {
 			"a tool that was denied or interrupted says so",
 			"begin; says x; tool Read(a.md); tool Bash(ls); tool Read(b.md); denied Read; interrupted Bash(ls); denied Write; end", "9 changes",
 			"bot x, [Read(a.md) Bash(ls) — interrupted Read(b.md) — denied Write — denied], version 8",
+		},
+		{
+			"labels of tools are cut, and marked all the same", "begin; says x \n \n; label mail; tool " + long + "; interrupted " + long + "; denied " + long + "; tool a; denied a; end",
+			"9 changes", "bot x, [" + long[:199] + "… — interrupted " + long[:99] + "… — denied a — denied], read mail, version 8",
 		},
 		{
 			"the oldest make room, even for an answer that has no word yet", "restart 3; begin; nonce 1 one; nonce 2 two; nonce 3 three; nonce 4 four; says late; end",
@@ -198,6 +223,12 @@ func TestWhatIsSaidBecomesTheConversation(t *testing.T) {
 			"a message of another surface is known by its ID there", "as 900 hi; as 900 again; nonce 900 more; begin; says answer; elsewhere 901 902; end; restart 9",
 			"5 changes", "bot hi, Discord[] | bot answer, Discord[901 902]",
 		},
+		{"a message of each role is kept", "you a; post b; small c; ping d; restart 9", "4 changes", "you a | bot b | notice c | ping d, from Email sweep, critical"},
+		{
+			"a message of another surface leads to its ID there, if it has one", "from 7 hello\x07; from  hi; restart 9", "2 changes",
+			"you hello, Discord[7], read mail | you hi, Discord[], read mail",
+		},
+		{"an ID that comes after the end is kept, too", "begin; says answer; end; elsewhere 901 902; restart 9", "4 changes", "bot answer, Discord[901 902]"},
 		{
 			"a file is shown by its clean name below the text", "files /home/sam/week\x1b[31m.pdf Here it is; files /a/one.txt,/b/two\u202e\n.txt", "2 changes",
 			"bot Here it is\nFile: week.pdf | bot File: one.txt\nFile: two .txt",
@@ -216,7 +247,7 @@ func TestWhatIsSaidBecomesTheConversation(t *testing.T) {
 				if got := strings.Join(b.log, "; "); got != c.log {
 					t.Errorf("it says %s\nnot     %s", got, c.log)
 				}
-				want := strings.ReplaceAll(c.shown, "TITLE", fmt.Sprintf("%+v", &post.Embed{Title: "t"}))
+				want := strings.ReplaceAll(strings.ReplaceAll(c.shown, "CARD", fmt.Sprintf("%+v", card(""))), "TITLE", fmt.Sprintf("%+v", &post.Embed{Title: "t"}))
 				if got := b.shown(t, began); got != want {
 					t.Errorf("it shows %s\nnot      %s", got, want)
 				}
@@ -275,6 +306,12 @@ func TestASnapshotNeverChangesAndIsSharedWhileNothingHappens(t *testing.T) {
 	if after[0].Text != "one two" || len(after[0].Tools) != 2 || after[0].Version <= before[0].Version || after[0].ID != before[0].ID {
 		t.Errorf("the new one: %+v", after[0])
 	}
+	id := b.Add(User, "mine")
+	_ = b.Entries()
+	b.Reword(id, "reworded")
+	if list := b.Entries(); list[len(list)-1].Text != "reworded" {
+		t.Errorf("after a change the snapshot is still %+v", list)
+	}
 	s.End()
 	s.Append("late")
 	if e := b.Entries()[0]; e.Streaming || e.Text != "one two" {
@@ -309,9 +346,20 @@ func TestAnEndlessAnswerIsCut(t *testing.T) {
 		s.Append(strings.Repeat("é", 4000))
 	}
 	s.End()
-	text := b.Entries()[0].Text
-	if len(text) > maxText+3 || !strings.HasSuffix(text, "…") || !utf8.ValidString(text) {
-		t.Errorf("%d bytes, ends %q", len(text), text[len(text)-6:])
+	fits := b.Begin(Bot)
+	fits.Append(strings.Repeat("x", maxText))
+	if got := fits.Text(); got != strings.Repeat("x", maxText) {
+		t.Errorf("so far it is %d bytes", len(got))
+	}
+	fits.End()
+	for _, posted := range []string{strings.Repeat("é", maxText), strings.Repeat("x", maxText+1), strings.Repeat("x", maxText)} {
+		b.Add(User, posted)
+	}
+	for i, cut := range []bool{true, false, true, true, false} {
+		text := b.Entries()[i].Text
+		if exact := []int{1: maxText, 3: maxText, 4: maxText}[i]; exact > 0 && len(text) != exact || len(text) > maxText+2 || len(text) < maxText-3 || strings.HasSuffix(text, "…") != cut || !utf8.ValidString(text) {
+			t.Errorf("text %d has %d bytes, ends %q", i, len(text), text[len(text)-6:])
+		}
 	}
 }
 
@@ -328,6 +376,18 @@ func TestTheFileIsCutDownAtOneMebibyte(t *testing.T) {
 	next := New(Options{Dir: dir}).Entries()
 	if len(next) < 5 || !strings.HasPrefix(next[len(next)-1].Text, "39 ") {
 		t.Errorf("%d entries are left", len(next))
+	}
+}
+
+func TestTheNewestFiveHundredAreShownUnlessAnotherLimitIsSet(t *testing.T) {
+	b := New(Options{})
+	for i := range 501 {
+		if b.Add(User, fmt.Sprint(i)); b.More() != (i == 500) {
+			t.Errorf("after %d there are more: %v", i, b.More())
+		}
+	}
+	if list := b.Entries(); len(list) != 500 || list[0].Text != "1" {
+		t.Errorf("%d are shown, first %s", len(list), list[0].Text)
 	}
 }
 

@@ -27,7 +27,7 @@ func TestWhatAnEnvironmentGetsFromWhere(t *testing.T) {
 	write(t, filepath.Join(ours, program), "#!/bin/sh\n", 0o755)
 	write(t, filepath.Join(theirs, program), "#!/bin/sh\n", 0o755)
 	exe := filepath.Join(ours, program)
-	cloud := []string{"AWS_SESSION_TOKEN=a", "GOOGLE_CLOUD_PROJECT=g", "CLOUD_ML_REGION=r"}
+	cloud := []string{"AWS_SESSION_TOKEN=a", "GOOGLE_CLOUD_PROJECT=g", "CLOUD_ML_REGION=r", "VERTEX_REGION_X=v"}
 	for name, c := range map[string]struct {
 		base []string
 		env  Env
@@ -40,18 +40,20 @@ func TestWhatAnEnvironmentGetsFromWhere(t *testing.T) {
 		},
 		"the user's own folder stays": {[]string{"CLAUDE_CONFIG_DIR=/theirs"}, Env{}, "CLAUDE_CONFIG_DIR=/theirs"},
 		"what is extra comes last, without secrets": {
-			nil, Env{Extra: []string{"BROWSER=/bin/true", "ENABLE_TOOL_SEARCH=", "DISCORD_TOKEN=x"}}, "-ENABLE_TOOL_SEARCH BROWSER=/bin/true",
+			nil, Env{Extra: []string{"BROWSER=/bin/true", "ENABLE_TOOL_SEARCH=", "DISCORD_TOKEN=x", "ANTHROPIC_API_KEY=k"}}, "-ENABLE_TOOL_SEARCH ANTHROPIC_API_KEY=k BROWSER=/bin/true",
 		},
 		"what is no variable changes nothing": {
 			[]string{"HOME=/home", "USER=a\x00b"}, Env{Extra: []string{"HOME", "no equals sign", "1A=x", "A1=x", "A-B=x", "=x", "Z=\x00"}, Mark: "a\x00"}, "A1=x HOME=/home",
 		},
 		"places, the network and claude's settings pass": {
 			strings.Fields(
-				"HOME=0 LANG=0 LC_ALL=0 TZ=0 XDG_CONFIG_HOME=0 SSH_AUTH_SOCK=0 https_proxy=0 NO_PROXY=0 SSL_CERT_FILE=0 ANTHROPIC_API_KEY=0 " +
+				"HOME=0 LANG=0 LC_ALL=0 TZ=0 XDG_CONFIG_HOME=0 SSH_AUTH_SOCK=0 https_proxy=0 NO_PROXY=0 SSL_CERT_FILE=0 ANTHROPIC_API_KEY=0 USER=0 LOGNAME=0 SHELL=0 " +
+					"TMPDIR=0 TERM=0 HTTP_PROXY=0 HTTPS_PROXY=0 ALL_PROXY=0 http_proxy=0 all_proxy=0 no_proxy=0 NODE_EXTRA_CA_CERTS=0 SSL_CERT_DIR=0 " +
 					"ANTHROPIC_AUTH_TOKEN=0 ANTHROPIC_BASE_URL=0 CLAUDE_CODE_OAUTH_TOKEN=0 CLAUDE_CODE_TMPDIR=0 CLAUDE_CODE_USE_BEDROCK=0"),
 			Env{},
-			"ANTHROPIC_API_KEY=0 ANTHROPIC_AUTH_TOKEN=0 ANTHROPIC_BASE_URL=0 CLAUDE_CODE_OAUTH_TOKEN=0 CLAUDE_CODE_TMPDIR=0 CLAUDE_CODE_USE_BEDROCK=0 " +
-				"HOME=0 LANG=0 LC_ALL=0 NO_PROXY=0 SSH_AUTH_SOCK=0 SSL_CERT_FILE=0 TZ=0 XDG_CONFIG_HOME=0 https_proxy=0",
+			"ALL_PROXY=0 ANTHROPIC_API_KEY=0 ANTHROPIC_AUTH_TOKEN=0 ANTHROPIC_BASE_URL=0 CLAUDE_CODE_OAUTH_TOKEN=0 CLAUDE_CODE_TMPDIR=0 " +
+				"CLAUDE_CODE_USE_BEDROCK=0 HOME=0 HTTPS_PROXY=0 HTTP_PROXY=0 LANG=0 LC_ALL=0 LOGNAME=0 NODE_EXTRA_CA_CERTS=0 NO_PROXY=0 SHELL=0 " +
+				"SSH_AUTH_SOCK=0 SSL_CERT_DIR=0 SSL_CERT_FILE=0 TERM=0 TMPDIR=0 TZ=0 USER=0 XDG_CONFIG_HOME=0 all_proxy=0 http_proxy=0 https_proxy=0 no_proxy=0",
 		},
 		"traces of a Claude Code around the bot, secrets and what changes programs do not": {strings.Fields(strings.ReplaceAll(
 			"CLAUDECODE CLAUDE_EFFORT CLAUDE_ENV_FILE CLAUDE_JOB_DIR CLAUDE_PROJECT_DIR CLAUDE_PROJECT_UUID CLAUDE_SKILL_DIR CLAUDE_CODE_ACTION "+
@@ -66,7 +68,7 @@ func TestWhatAnEnvironmentGetsFromWhere(t *testing.T) {
 				"GOOGLE_APPLICATION_CREDENTIALS NODE_OPTIONS LD_PRELOAD BASH_ENV MCP_TOOL_TIMEOUT OLLIM_CLAUDE_PROCESS OLLIM_DATA_DIR", " ", "=0 ") + "=0"), Env{}, ""},
 		"a cloud's keys pass if it is used": {append(cloud, "CLAUDE_CODE_USE_BEDROCK=1"), Env{}, "AWS_SESSION_TOKEN=a CLAUDE_CODE_USE_BEDROCK=1"},
 		"a cloud's keys pass if the bot uses it": {
-			cloud, Env{Extra: []string{"CLAUDE_CODE_USE_VERTEX= On "}}, "CLAUDE_CODE_USE_VERTEX= On  CLOUD_ML_REGION=r GOOGLE_CLOUD_PROJECT=g",
+			cloud, Env{Extra: []string{"CLAUDE_CODE_USE_VERTEX= On "}}, "CLAUDE_CODE_USE_VERTEX= On  CLOUD_ML_REGION=r GOOGLE_CLOUD_PROJECT=g VERTEX_REGION_X=v",
 		},
 		"a cloud's keys stay if it is not used":      {append(cloud, "CLAUDE_CODE_USE_BEDROCK=0"), Env{}, "CLAUDE_CODE_USE_BEDROCK=0"},
 		"the bot's folder leads PATH":                {[]string{"PATH=" + empty}, Env{Executable: exe}, "PATH=" + ours + ":" + empty},
@@ -93,6 +95,14 @@ func TestWhatAnEnvironmentGetsFromWhere(t *testing.T) {
 				t.Errorf("got  %q\nwant %q", got, c.want)
 			}
 		})
+	}
+}
+
+func TestASwitchIsReadAsClaudeReadsIt(t *testing.T) {
+	for value, want := range map[string]bool{"1": true, "true": true, "YES": true, " on\n": true, "0": false, "false": false, "2": false, "": false} {
+		if yes(value) != want {
+			t.Errorf("%q is on: %v", value, !want)
+		}
 	}
 }
 

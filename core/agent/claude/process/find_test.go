@@ -10,6 +10,12 @@ import (
 	"ollimbot/core/base/testkit"
 )
 
+// The cures, at the end of most errors.
+const (
+	install = "install @anthropic-ai/claude-code from npm on the bot's machine, or set OLLIM_CLAUDE"
+	name    = "set OLLIM_CLAUDE to the claude command"
+)
+
 func TestTheCommandIsFoundWhereTheUserPutIt(t *testing.T) {
 	home, other, bad := t.TempDir(), t.TempDir(), t.TempDir()
 	named, first := filepath.Join(home, "my-claude"), filepath.Join(other, "claude")
@@ -19,31 +25,31 @@ func TestTheCommandIsFoundWhereTheUserPutIt(t *testing.T) {
 	t.Chdir(home)
 	gone := filepath.Join(t.TempDir(), "claude")
 	testkit.Must(t, os.Symlink(filepath.Join(home, "removed"), gone))
-	for name, c := range map[string]struct{ named, path, want, err string }{
+	for what, c := range map[string]struct{ named, path, want, err string }{
 		"named":                {named, other, named, ""},
 		"named from home":      {"~/my-claude", other, named, ""},
 		"named, relative":      {"./my-claude", other, named, ""},
 		"on the path":          {"", bad + ":" + other, first, ""},
-		"nowhere":              {"", home, "", "claude was not found: install @anthropic-ai/claude-code from npm on the bot's machine, or set OLLIM_CLAUDE"},
-		"no path":              {"", "", "", "claude was not found"},
-		"only a relative path": {"", ".:relative", "", "claude was not found"},
-		"a link to nothing":    {"", filepath.Dir(gone), "", "claude was not found"},
-		"no program":           {"", home + ":" + bad, "", "claude is not executable: make it executable"},
-		"named, missing":       {filepath.Join(home, "none"), other, "", "none: install @anthropic-ai"},
-		"named, a folder":      {home, other, "", "is a folder: set OLLIM_CLAUDE"},
-		"named, no program":    {filepath.Join(bad, "claude"), other, "", "is not executable: make it executable"},
+		"nowhere":              {"", home, "", "claude was not found: " + install},
+		"no path":              {"", "", "", "claude was not found: " + install},
+		"only a relative path": {"", ".:relative", "", "claude was not found: " + install},
+		"a link to nothing":    {"", filepath.Dir(gone), "", "claude was not found: " + install},
+		"no program":           {"", home + ":" + bad + ":" + filepath.Dir(gone), "", bad + "/claude is not executable: make it executable, or " + name},
+		"named, missing":       {filepath.Join(home, "none"), other, "", "there is no " + home + "/none: " + install},
+		"named, a folder":      {home, other, "", home + " is a folder: " + name},
+		"named, no program":    {bad + "/claude", other, "", bad + "/claude is not executable: make it executable, or " + name},
 	} {
-		t.Run(name, func(t *testing.T) {
+		t.Run(what, func(t *testing.T) {
 			env := map[string]string{"OLLIM_CLAUDE": c.named, "PATH": c.path, "HOME": home}
 			got, err := Find(func(name string) string { return env[name] })
 			if c.err == "" && (err != nil || got != c.want) {
 				t.Fatalf("got %q, %v", got, err)
 			}
-			if c.err != "" && (err == nil || !strings.Contains(err.Error(), c.err)) {
+			if c.err != "" && (err == nil || err.Error() != c.err) {
 				t.Fatalf("got  %v\nwant %s", err, c.err)
 			}
 			missing := (*NotFoundError)(nil)
-			if want := strings.Contains(c.err, "install") || strings.Contains(c.err, "was not found"); errors.As(err, &missing) != want {
+			if want := strings.HasSuffix(c.err, install); errors.As(err, &missing) != want {
 				t.Errorf("a NotFoundError: %v, want %v", !want, want)
 			}
 		})

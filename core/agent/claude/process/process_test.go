@@ -172,43 +172,76 @@ func TestStartSaysWhatToDo(t *testing.T) {
 	dir := t.TempDir()
 	plain := filepath.Join(dir, "plain")
 	write(t, plain, "#!/bin/sh\n", 0o644)
-	for name, c := range map[string]struct {
+	for what, c := range map[string]struct {
 		spec Spec
 		want string
 	}{
-		"no path":        {Spec{}, "claude was not found: install @anthropic-ai"},
-		"missing":        {Spec{Path: filepath.Join(dir, "none")}, "there is no " + filepath.Join(dir, "none") + ": install @anthropic-ai"},
-		"below a file":   {Spec{Path: filepath.Join(plain, "none")}, "there is no "},
-		"a folder":       {Spec{Path: dir}, "is a folder: set OLLIM_CLAUDE"},
-		"a device":       {Spec{Path: os.DevNull}, "is not a file: set OLLIM_CLAUDE"},
-		"not executable": {Spec{Path: plain}, plain + " is not executable"},
-		"no #!":          {Spec{Path: script(t, "some words")}, "is not a program that this machine can run: set OLLIM_CLAUDE"},
-		"no interpreter": {Spec{Path: script(t, "#!/nowhere/node\x1b[2J -x\n")}, "(/nowhere/node -x) is missing: install it"},
+		"no path":        {Spec{}, "claude was not found: " + install},
+		"missing":        {Spec{Path: dir + "/none"}, "there is no " + dir + "/none: " + install},
+		"below a file":   {Spec{Path: plain + "/none"}, "there is no " + plain + "/none: " + install},
+		"a folder":       {Spec{Path: dir}, dir + " is a folder: " + name},
+		"a device":       {Spec{Path: os.DevNull}, "/dev/null is not a file: " + name},
+		"not executable": {Spec{Path: plain}, plain + " is not executable: make it executable, or " + name},
+		"no #!":          {Spec{Path: script(t, "some words")}, "PATH is not a program that this machine can run: " + name},
+		"no interpreter": {Spec{Path: script(t, "#!/nowhere/node\x1b[2J -x\n")}, "PATH cannot start because its interpreter (/nowhere/node -x) is missing: install it, or " + name},
 		"an interpreter of many words": {
 			Spec{Path: script(t, "#!/nowhere/node "+strings.Repeat("x", 300)+"\n")},
-			"(/nowhere/node " + strings.Repeat("x", 240) + ") is missing",
+			"PATH cannot start because its interpreter (/nowhere/node " + strings.Repeat("x", 240) + ") is missing: install it, or " + name,
 		},
-		"no folder":      {Spec{Path: script(t, "#!/bin/sh\n"), Dir: filepath.Join(dir, "gone")}, "gone is missing: create it"},
-		"no real folder": {Spec{Path: script(t, "#!/bin/sh\n"), Dir: plain}, "plain is not a folder: move it away"},
+		"no folder":      {Spec{Path: script(t, "#!/bin/sh\n"), Dir: dir + "/gone"}, "the folder " + dir + "/gone is missing: create it"},
+		"no real folder": {Spec{Path: script(t, "#!/bin/sh\n"), Dir: plain}, plain + " is not a folder: move it away and create the folder"},
+		"no folder that can be looked at": {
+			Spec{Path: script(t, "#!/bin/sh\n"), Dir: plain + "/a"}, "the folder " + plain + "/a cannot be used (not a directory): change its permissions",
+		},
 		"too long": {
 			Spec{Path: script(t, "#!/bin/sh\n"), Args: []string{strings.Repeat("secret", 1<<20)}},
-			"arguments or its environment are too long: shorten them",
+			"PATH cannot start because its arguments or its environment are too long: shorten them",
 		},
 	} {
-		t.Run(name, func(t *testing.T) {
+		t.Run(what, func(t *testing.T) {
 			p, err := Start(c.spec)
 			if err == nil {
 				_ = p.Stop(t.Context(), 0)
 				t.Fatal("it was started")
 			}
-			if got := err.Error(); !strings.Contains(got, c.want) || strings.ContainsAny(got, "\n\x1b") || len(got) > 600 {
-				t.Errorf("got  %q\nwant %q", got, c.want)
+			if want := strings.ReplaceAll(c.want, "PATH", c.spec.Path); err.Error() != want {
+				t.Errorf("got  %q\nwant %q", err, want)
 			}
 			living.Range(func(mark, _ any) bool {
 				t.Errorf("%v is thought to live", mark)
 				return true
 			})
 		})
+	}
+}
+
+func TestAnErrorOfTheSystemIsExplained(t *testing.T) {
+	s := Spec{Path: "/no/claude\x1b[2J"}
+	for err, want := range map[syscall.Errno]string{
+		syscall.ENOENT:  "cannot start because a system library is missing: it was built for another system, so install @anthropic-ai/claude-code from npm again",
+		syscall.ENOEXEC: "is not a program that this machine can run: " + name,
+		syscall.EACCES:  "",
+		syscall.ETXTBSY: "is being written, probably by an update: try again in a minute",
+		syscall.E2BIG:   "cannot start because its arguments or its environment are too long: shorten them",
+		syscall.EAGAIN:  "cannot start because the machine cannot run another process (resource temporarily unavailable): end some, then try again",
+		syscall.ENOMEM:  "cannot start because the machine cannot run another process (cannot allocate memory): end some, then try again",
+		syscall.EIO:     "cannot start (input/output error): check it by running it in a terminal with --version",
+	} {
+		want = "/no/claude " + want
+		if err == syscall.EACCES {
+			want = "the system does not let /no/claude start: change its permissions and those of its folders, or " + name
+		}
+		if got := s.explain(&os.PathError{Op: "fork/exec", Path: "secret", Err: err}); got.Error() != want {
+			t.Errorf("got  %v\nwant %s", got, want)
+		}
+	}
+	for e, want := range map[ExitError]string{
+		{Code: 3}: "claude ended with exit code 3", {Code: -1, Signal: syscall.SIGSEGV, Stderr: "boom"}: "claude was ended by SIGSEGV: boom",
+		{Code: -1, Signal: 99}: "claude was ended by signal 99",
+	} {
+		if e.Error() != want {
+			t.Errorf("%+v: %s, want %s", e, e.Error(), want)
+		}
 	}
 }
 

@@ -142,7 +142,7 @@ type unmarshallable struct{}
 
 func (unmarshallable) MarshalJSON() ([]byte, error) { panic("secret of the marshaller") }
 
-// teller plays a story and writes down what comes of its steps.
+// teller plays a story and writes down what comes of its steps, a single line behind "=>".
 type teller struct {
 	*stage
 	asked   int
@@ -258,10 +258,15 @@ func tell(t *testing.T, story string) (got string) {
 			if !ok {
 				continue
 			}
+			step, _, _ = strings.Cut(step, " => ")
 			if !strings.HasPrefix(step, "given ") {
 				n.play(t, step)
 			}
-			lines = append(append(lines, "> "+step), n.take()...)
+			notes := n.take()
+			if len(notes) == 1 && !strings.Contains(notes[0], "\n") { // it is behind the step
+				step, notes = step+" => "+notes[0], nil
+			}
+			lines = append(append(lines, "> "+step), notes...)
 		}
 		got = strings.Join(lines, "\n")
 		_ = n.in.Close()

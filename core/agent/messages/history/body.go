@@ -118,7 +118,7 @@ type body struct {
 // frozen adds the tools or the system prompt, without braces. An empty list is left out, because
 // not every server accepts one.
 func (b *body) frozen(s span, begins string) {
-	if s.src == nil || s.len() <= int64(len(begins)+len("[]}\n")) {
+	if s.len() <= int64(len(begins)+len("[]}\n")) {
 		return
 	}
 	b.add(span{s.src, s.from + 1, s.to - int64(len("}\n"))})

@@ -93,8 +93,8 @@ func (h *History) append(text []byte) error {
 		if err := h.create(); err != nil {
 			return err
 		}
-		text = append(h.pending, text...)
 	}
+	text = append(h.pending, text...) // they are still there if the last write found no room
 	if err := h.write(text); err != nil {
 		return err
 	}
@@ -186,7 +186,7 @@ func (h *History) End() int64 {
 func (h *History) Cut(end int64, lost bool) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.own == nil || end >= h.size {
+	if end >= h.size {
 		return nil
 	}
 	return h.append(line(note{Cut: max(end, 1), Lost: lost}))

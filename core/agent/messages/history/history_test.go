@@ -1,6 +1,7 @@
 package history
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -9,9 +10,11 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"ollimbot/core/base/testkit"
+	"ollimbot/core/storage/store/storetest"
 )
 
 func text(role, words string) []byte {
@@ -67,6 +70,89 @@ func TestABodyIsWhatWasAddedInItsOrder(t *testing.T) {
 	}
 }
 
+func TestAFileHasALineForEachThingAndATimeForEachSecond(t *testing.T) {
+	folder := t.TempDir()
+	read := func(id string) string {
+		data, err := os.ReadFile(filepath.Join(folder, id+Ext))
+		testkit.Must(t, err)
+		return string(data)
+	}
+	synctest.Test(t, func(t *testing.T) { // it begins at midnight of the year 2000
+		h, err := New(folder, "one")
+		testkit.Must(t, err)
+		testkit.Must(t, h.Begin([]byte(`[{"name":"a"}]`), []byte(`[{"type":"text","text":"s"}]`), Facts{Prompt: "p", Betas: "b"}))
+		for _, words := range []string{"1", "2", "3"} {
+			testkit.Must(t, h.Add(text("user", words)))
+			time.Sleep(600 * time.Millisecond)
+		}
+		testkit.Must(t, h.Note(Facts{Tokens: 7}))
+		f, err := Fork(folder, "one", "two")
+		testkit.Must(t, err)
+		size := len(read("one"))
+		testkit.Must(t, f.Add(text("user", "in the fork")))
+		testkit.Must(t, errors.Join(h.Cut(h.End(), true), h.Cut(0, true), h.Add(text("user", "4")), h.Cut(h.End()-1, false)))
+		want := `{"session":"one","at":"2000-01-01T00:00:00Z"}
+{"tools":[{"name":"a"}]}
+{"system":[{"type":"text","text":"s"}]}
+{"facts":{"prompt":"p","betas":"b"}}
+{"at":"2000-01-01T00:00:00Z"}
+` + string(text("user", "1")) + "\n" + string(text("user", "2")) + `
+{"at":"2000-01-01T00:00:01.2Z"}
+` + string(text("user", "3")) + `
+{"facts":{"tokens":7}}
+{"cut":1,"lost":true}
+` + string(text("user", "4")) + `
+{"cut":474}
+`
+		if got := read("one"); got != want {
+			t.Errorf("the file is\n%s\nwant\n%s", got, want)
+		}
+		want = fmt.Sprintf(`{"session":"two","parent":"one","offset":%d,"at":"2000-01-01T00:00:01.8Z"}`, size) + "\n" +
+			`{"at":"2000-01-01T00:00:01.8Z"}` + "\n" + string(text("user", "in the fork")) + "\n"
+		if got := read("two"); got != want {
+			t.Errorf("the fork's file is\n%s\nwant\n%s", got, want)
+		}
+		again, err := Open(folder, "two") // without what its parent has lost and added since
+		testkit.Must(t, err)
+		if got := bodyOf(t, again); got != head+strings.Join([]string{string(text("user", "1")), string(text("user", "2")), string(text("user", "3")), string(text("user", "in the fork"))}, ",")+"]" {
+			t.Errorf("opened again the fork has %s", got)
+		}
+		m := again.Marks()
+		if marked := bodyOf(t, again, Insert{m.Forked, `,"forked":1`}); !strings.Contains(marked, `"3","forked":1}`) || len(m.Users) != 2 {
+			t.Errorf("its marks are %+v: %s", m, marked)
+		}
+		testkit.Must(t, errors.Join(h.Close(), f.Close(), again.Close()))
+	})
+}
+
+func TestMessagesOfEverySizeAreReadAgain(t *testing.T) {
+	for _, size := range []int{1, chunk - 200, chunk - 64, chunk, chunk + 1, 3*chunk + 5} {
+		folder := t.TempDir()
+		h := begun(t, folder, "one")
+		want := head
+		for i := range 5 {
+			m := text([]string{"user", "assistant"}[i%2], strings.Repeat("x", size))
+			testkit.Must(t, h.Add(m))
+			want += map[bool]string{true: ","}[i > 0] + string(m)
+		}
+		testkit.Must(t, h.Close())
+		again, err := Open(folder, "one")
+		testkit.Must(t, err)
+		m := again.Marks()
+		if got := bodyOf(t, again); got != want+"]" || len(m.Users) != 2 || again.Size() != int64(len(want)-len(head)+1) {
+			t.Errorf("of messages of %d bytes %d are read, want %d", size, len(got), len(want))
+		}
+		if marked := bodyOf(t, again, Insert{m.Users[0], `,"a":1`}, Insert{m.Users[1], `,"b":2`}); strings.Count(marked, `x","a":1}]}]`)+strings.Count(marked, `x","b":2}]},`) != 2 {
+			t.Errorf("of messages of %d bytes the wrong ones are marked", size)
+		}
+		took, err := Took(folder, "one", func(s string) bool { return len(s) == size })
+		if !took || err != nil {
+			t.Errorf("a message of %d bytes was taken: %v, %v", size, took, err)
+		}
+		testkit.Must(t, again.Close())
+	}
+}
+
 func TestEmptyListsAreLeftOut(t *testing.T) {
 	h, err := New("", "")
 	testkit.Must(t, err)
@@ -86,6 +172,42 @@ func TestNothingIsWrittenBeforeTheFirstMessage(t *testing.T) {
 	}
 	if err := h.Add(text("user", "late")); !errors.Is(err, ErrClosed) {
 		t.Errorf("a closed one takes a message: %v", err)
+	}
+	// Without the folder's parent the bot has lost its state.
+	if err := begun(t, filepath.Join(folder, "lost"), "one").Add(text("user", "hello")); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a session in a folder that is gone takes a message: %v", err)
+	}
+}
+
+// A session whose first message found no room was saved without its tools, its system prompt and its parent.
+func TestASessionWhoseFirstMessageFoundNoRoomIsWhole(t *testing.T) {
+	testkit.Alone(t)
+	if !storetest.Alone(t) {
+		return
+	}
+	folder := t.TempDir()
+	parent := begun(t, folder, "parent")
+	testkit.Must(t, parent.Add(text("user", "before")))
+	fork, err := Fork(folder, "parent", "fork")
+	testkit.Must(t, err)
+	for id, h := range map[string]*History{"one": begun(t, folder, "one"), "fork": fork} {
+		for _, room := range []uint64{0, 40} {
+			if err := storetest.RoomFor(t, room, func() error { return h.Add(text("user", "lost")) }); err == nil {
+				t.Errorf("%s has room", id)
+			}
+		}
+		testkit.Must(t, h.Add(text("user", "hello")))
+		want := map[string]string{"fork": string(text("user", "before")) + ","}[id] + string(text("user", "hello")) + "]"
+		if got := bodyOf(t, h); got != head+want {
+			t.Errorf("%s is %s", id, got)
+		}
+		testkit.Must(t, h.Close())
+		again, err := Open(folder, id)
+		testkit.Must(t, err)
+		if got := bodyOf(t, again); got != head+want {
+			t.Errorf("opened anew, %s is %s", id, got)
+		}
+		testkit.Must(t, again.Close())
 	}
 }
 
@@ -115,13 +237,21 @@ func TestWhatIsCutCountsAsTakenUnlessItIsLost(t *testing.T) {
 }
 
 func TestALaterConversationIsIndependent(t *testing.T) {
-	h := begun(t, t.TempDir(), "one")
+	folder := t.TempDir()
+	h := begun(t, folder, "one")
 	testkit.Must(t, h.Add(text("user", "before")))
 	testkit.Must(t, h.Begin([]byte(`[{"name":"a"}]`), []byte(`[{"type":"text","text":"s"}]`), Facts{}))
 	testkit.Must(t, h.Add(text("user", "after")))
 	if got := bodyOf(t, h); got != head+string(text("user", "after"))+"]" {
 		t.Errorf("it is %s", got)
 	}
+	fork, err := Fork(folder, "one", "two")
+	testkit.Must(t, err)
+	testkit.Must(t, fork.Begin([]byte(`[{"name":"a"}]`), []byte(`[{"type":"text","text":"s"}]`), Facts{}))
+	if got := bodyOf(t, fork); got != head+"]" {
+		t.Errorf("begun anew the fork is %s", got)
+	}
+	testkit.Must(t, fork.Close())
 }
 
 func TestLinesOfUnknownOriginAreLeftAlone(t *testing.T) {
@@ -132,13 +262,19 @@ func TestLinesOfUnknownOriginAreLeftAlone(t *testing.T) {
 	path := filepath.Join(folder, "one"+Ext)
 	data, err := os.ReadFile(path)
 	testkit.Must(t, err)
-	testkit.Must(t, os.WriteFile(path, append(data, "garbage\n\x00\x00\n{\"of\":\"tomorrow\"}\n\n"...), 0o600))
-	again, err := Open(folder, "one")
-	testkit.Must(t, err)
-	defer again.Close()
-	testkit.Must(t, again.Add(text("assistant", "yes")))
-	if got := bodyOf(t, again); got != head+string(text("user", "hello"))+","+string(text("assistant", "yes"))+"]" {
-		t.Errorf("it is %s", got)
+	data = append(data, "garbage\n\x00\x00\n{\"of\":\"tomorrow\"}\n\n"...)
+	testkit.Must(t, os.WriteFile(path, append(data, `{"role":"user","content":"and torn`...), 0o600))
+	for _, last := range []string{"yes", "no"} { // opened anew
+		again, err := Open(folder, "one")
+		testkit.Must(t, err)
+		if kept, err := os.ReadFile(path); err != nil || !bytes.HasPrefix(kept, data) || bytes.Contains(kept, []byte("torn")) {
+			t.Errorf("the file has become %q, %v", kept, err)
+		}
+		testkit.Must(t, again.Add(text("assistant", last)))
+		if got := bodyOf(t, again); !strings.HasPrefix(got, head+string(text("user", "hello"))+","+string(text("assistant", "yes"))) || !strings.Contains(got, last) {
+			t.Errorf("it is %s", got)
+		}
+		testkit.Must(t, again.Close())
 	}
 }
 
@@ -166,21 +302,37 @@ func TestOldSessionsGoAndParentsOfYoungOnesStay(t *testing.T) {
 		h := begun(t, folder, id)
 		testkit.Must(t, h.Add(text("user", "hello")))
 	}
-	child, err := Fork(folder, "parent", "child")
-	testkit.Must(t, err)
-	testkit.Must(t, child.Add(text("user", "in the fork")))
-	testkit.Must(t, child.Close())
-	long := time.Now().Add(-40 * 24 * time.Hour)
-	for _, id := range []string{"parent", "alone"} {
-		testkit.Must(t, os.Chtimes(filepath.Join(folder, id+Ext), long, long))
+	for _, family := range [][2]string{{"parent", "child"}, {"child", "grandchild"}, {"alone", "lost"}} {
+		f, err := Fork(folder, family[0], family[1])
+		testkit.Must(t, err)
+		testkit.Must(t, errors.Join(f.Add(text("user", strings.Repeat("in the fork", 10_000))), f.Close()))
 	}
-	testkit.Must(t, Tidy(folder, time.Now().Add(-30*24*time.Hour)))
-	for id, want := range map[string]bool{"parent": true, "alone": false, "child": true} {
-		if _, err := os.Stat(filepath.Join(folder, id+Ext)); (err == nil) != want {
-			t.Errorf("%s is there: %v", id, err == nil)
+	long := time.Now().Add(-40 * 24 * time.Hour).Truncate(time.Second)
+	testkit.Must(t, os.WriteFile(filepath.Join(folder, "other.txt"), nil, 0o600))
+	testkit.Must(t, os.Mkdir(filepath.Join(folder, "folder"+Ext), 0o700))
+	for _, name := range []string{"parent" + Ext, "alone" + Ext, "child" + Ext, "lost" + Ext, "other.txt", "folder" + Ext} {
+		testkit.Must(t, os.Chtimes(filepath.Join(folder, name), long, long))
+	}
+	there := func() (names string) {
+		entries, err := os.ReadDir(folder)
+		testkit.Must(t, err)
+		for _, e := range entries {
+			names += e.Name() + " "
 		}
+		return names
+	}
+	testkit.Must(t, Tidy(folder, long))
+	if got := there(); got != "alone.jsonl child.jsonl folder.jsonl grandchild.jsonl lost.jsonl other.txt parent.jsonl " {
+		t.Errorf("before any is too old there are %s", got)
+	}
+	testkit.Must(t, Tidy(folder, long.Add(time.Second)))
+	if got := there(); got != "child.jsonl folder.jsonl grandchild.jsonl other.txt parent.jsonl " {
+		t.Errorf("there are %s", got)
 	}
 	testkit.Must(t, Tidy(filepath.Join(folder, "none"), time.Now()))
+	if err := Tidy(filepath.Join(folder, "other.txt"), time.Now()); err == nil || errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a folder that is none: %v", err)
+	}
 }
 
 func TestTheRecentPartBeginsWithTheUsersWordsAndHasAboutTheSize(t *testing.T) {
@@ -247,6 +399,9 @@ func TestASessionIsNotBegunTwiceAndAForkOfALongChainIsACopy(t *testing.T) {
 	if _, err := New(folder, "s0"); !errors.Is(err, fs.ErrExist) {
 		t.Errorf("begun again: %v", err)
 	}
+	if _, err := Fork(folder, "s0", "s0"); !errors.Is(err, fs.ErrExist) {
+		t.Errorf("its own fork: %v", err)
+	}
 	if _, err := Fork(folder, "none", "x"); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a fork of nothing: %v", err)
 	}
@@ -263,6 +418,9 @@ func TestASessionIsNotBegunTwiceAndAForkOfALongChainIsACopy(t *testing.T) {
 			t.Fatalf("fork %d has\n%s\nwant\n%s", i, got, want)
 		}
 		testkit.Must(t, f.Close())
+	}
+	if _, err := Fork(folder, fmt.Sprint("s", longChain), "s0"); !errors.Is(err, fs.ErrExist) {
+		t.Errorf("a copy over another session: %v", err)
 	}
 	last, err := Open(folder, fmt.Sprint("s", longChain+3))
 	testkit.Must(t, err)

@@ -69,7 +69,7 @@ func (h *History) heed(src source, n note, depth int) error {
 	if n.Cut > 0 {
 		h.takeBack(src, n.Cut)
 	}
-	if depth == known || n.Parent == "" || n.Parent != filepath.Base(n.Parent) {
+	if depth == known || n.Parent != filepath.Base(n.Parent) {
 		return nil
 	}
 	_, err := h.include(n.Parent, n.Offset, depth+1)

@@ -150,13 +150,11 @@ func parent(path string) string {
 		return ""
 	}
 	defer f.Close()
-	l := lines{src: f, size: chunk}
-	if info, err := f.Stat(); err != nil || info.Size() < chunk {
-		if err != nil {
-			return ""
-		}
-		l.size = info.Size()
+	info, err := f.Stat()
+	if err != nil {
+		return ""
 	}
+	l := lines{src: f, size: min(info.Size(), chunk)}
 	if !l.next() {
 		return ""
 	}

@@ -90,7 +90,7 @@ func (p Provider) nearby() bool {
 		return false
 	}
 	ip := net.ParseIP(u.Hostname())
-	return web.Loopback(u.Hostname()) || strings.HasSuffix(u.Hostname(), ".local") || ip != nil && ip.IsPrivate()
+	return web.Loopback(u.Hostname()) || strings.HasSuffix(u.Hostname(), ".local") || ip.IsPrivate()
 }
 
 // private reports whether a key can be sent there without being readable on the way.

@@ -37,7 +37,7 @@ func (f *file) unknown(field frontmatter.Field, known []string, more ...string) 
 var variable = lazyregexp.New(`^[A-Z_][A-Z0-9_]{0,63}$`)
 
 func oneOf(v frontmatter.Value, accepted ...string) error {
-	if v.Kind != frontmatter.Scalar || !slices.Contains(accepted, v.Text) {
+	if !slices.Contains(accepted, v.Text) {
 		return fmt.Errorf(textOneOf, strings.Join(accepted, ", "))
 	}
 	return nil
@@ -49,7 +49,7 @@ func boolean(to *bool, v frontmatter.Value) error {
 }
 
 func word(to *string, v frontmatter.Value) error {
-	if v.Kind != frontmatter.Scalar || v.Text == "" || clean.Line(v.Text) != v.Text || strings.ContainsAny(v.Text, " \t") || len(v.Text) > 120 {
+	if v.Text == "" || clean.Line(v.Text) != v.Text || strings.ContainsAny(v.Text, " \t") || len(v.Text) > 120 {
 		return errors.New(textWord)
 	}
 	*to = v.Text
@@ -71,8 +71,8 @@ func list(to *[]string, v frontmatter.Value) error {
 
 func count(to *int, v frontmatter.Value, least int) error {
 	const most = 100_000_000
-	n, err := strconv.Atoi(strings.ReplaceAll(v.Text, "_", ""))
-	if err != nil || n < least || n > most {
+	n, _ := strconv.Atoi(strings.ReplaceAll(v.Text, "_", "")) // 0 if it is no number, and as large as can be if it is too large
+	if n < least || n > most {
 		return fmt.Errorf(textCount, least)
 	}
 	*to = n

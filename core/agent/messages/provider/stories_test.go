@@ -21,7 +21,7 @@ import (
 )
 
 // A story has an environment, as NAME=value, and a file behind "| ", which the next "| " after a question replaces. Below a question are
-// its answers. What says secret is in none of them, except where a key travels.
+// its answers; a single one is behind "=>". What says secret is in none of them, except where a key travels.
 func TestTheFileOfProvidersIsUnderstoodAsItsStoriesSay(t *testing.T) {
 	goldentest.Stories(t, "stories/file.txt", play)
 }
@@ -61,7 +61,9 @@ func play(t *testing.T, story string) string {
 		if strings.HasPrefix(line, "  ") {
 			continue
 		}
+		line, _, _ = strings.Cut(line, " => ")
 		p.out = append(p.out, line)
+		begun := len(p.out)
 		filled := strings.NewReplacer("@URL@", p.url, "@DIR@", p.o.Dir.Root()).Replace(line)
 		verb, rest, _ := strings.Cut(filled, " ")
 		name, value, sets := strings.Cut(verb, "=")
@@ -77,6 +79,9 @@ func play(t *testing.T, story string) string {
 		case verb != "":
 			asked = true
 			p.ask(verb, rest)
+		}
+		if len(p.out) == begun+1 { // a single answer is in the line itself
+			p.out = append(p.out[:begun-1], line+" => "+strings.TrimSpace(p.out[begun]))
 		}
 	}
 	return strings.Join(p.out, "\n")
@@ -251,6 +256,8 @@ func (p *player) serve() {
 		switch takes := p.env["TAKES"]; {
 		case takes != "" && key != takes:
 			w.WriteHeader(http.StatusUnauthorized)
+		case r.Header.Get("content-type") != "application/json":
+			w.WriteHeader(http.StatusUnsupportedMediaType)
 		case !ok:
 			http.NotFound(w, r)
 		default:

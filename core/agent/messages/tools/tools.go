@@ -94,7 +94,6 @@ type Box struct {
 
 	mu   sync.Mutex
 	seen map[string]seen // by real path
-	todo []todo
 }
 
 // New creates the tools of a session and starts nothing.
@@ -211,11 +210,11 @@ func failed(err error) Result {
 // idempotent.
 func (b *Box) Close() error { return b.shell.close() }
 
-// todo is one item of the session's list.
+// todo is one item of the model's list.
 type todo struct{ content, status string }
 
-// writeTodo stores the list and returns it, so that it stays visible to the model in a long turn.
-func (b *Box) writeTodo(_ context.Context, c call) (Result, error) {
+// writeTodo returns the list, so that it stays visible to the model in a long turn.
+func (*Box) writeTodo(_ context.Context, c call) (Result, error) {
 	var list []todo
 	busy := 0
 	for _, one := range c.List("todos") {
@@ -228,9 +227,6 @@ func (b *Box) writeTodo(_ context.Context, c call) (Result, error) {
 	if busy > 1 {
 		return Result{}, errors.New(textBusy)
 	}
-	b.mu.Lock()
-	b.todo = list
-	b.mu.Unlock()
 	if len(list) == 0 {
 		return Result{Text: textNoTodo}, nil
 	}

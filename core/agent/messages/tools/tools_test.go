@@ -111,17 +111,17 @@ func (g *ground) refused(tool string, fields map[string]any, says string) {
 	}
 }
 
-// judged returns the paths that were judged again since the last look.
+// judged returns the paths, and what was sought there, that were judged again since the last look.
 func (g *ground) judged() string {
 	g.t.Helper()
 	var out []string
 	for _, u := range g.asked {
 		var fields struct {
-			File string `json:"file_path"`
-			Path string
+			File          string `json:"file_path"`
+			Path, Pattern string
 		}
 		testkit.Must(g.t, json.Unmarshal(u.Input, &fields))
-		out = append(out, u.Name+" "+fields.File+fields.Path)
+		out = append(out, strings.TrimSpace(u.Name+" "+fields.File+fields.Path+" "+fields.Pattern))
 	}
 	g.asked = nil
 	return strings.Join(out, ", ")
@@ -151,6 +151,15 @@ func TestToolsAreTheSameForEverySession(t *testing.T) {
 	}
 }
 
+func TestAToolThatFallsHasFailed(t *testing.T) {
+	g := newGround(t, map[string]string{"a.md": "plum\n"})
+	testkit.Must(t, os.Symlink("a.md", filepath.Join(g.dir, "link.md")))
+	g.box.o.Judge = func(context.Context, agent.ToolUse) string { panic("marigold") }
+	if r := g.call("Read", with{"file_path": "link.md"}); !r.IsError || !strings.Contains(r.Text, "Read failed with an internal error") || strings.Contains(r.Text, "marigold") {
+		t.Errorf("error %v, %q", r.IsError, r.Text)
+	}
+}
+
 func TestNoInputMakesAToolFall(t *testing.T) {
 	g := newGround(t, map[string]string{"a.md": "plum\n"})
 	words := rapid.SampledFrom([]string{"", "a.md", "../a", "/", "~/", "\x00", "*", "**", "{a,b", "{{{,}", "(", "[", "a\nb", strings.Repeat("../", 300), "\xff", "a.md/b", "$(x)", "https://x", "-1"})
@@ -176,7 +185,7 @@ func TestNoInputMakesAToolFall(t *testing.T) {
 		}
 		input, err := json.Marshal(fields)
 		testkit.Must(t, err)
-		if r := g.run(t.Context(), name, input); strings.Contains(r.Text, "internal fault") || r.Text == "" {
+		if r := g.run(t.Context(), name, input); strings.Contains(r.Text, "internal error") || r.Text == "" {
 			rt.Errorf("%s %s: %q", name, input, r.Text)
 		}
 	})
