@@ -34,19 +34,19 @@ func TestATaskIsEditedAsItsStoriesSay(t *testing.T) {
 		{"what was not changed is not written", nil, `edit enter => gives sends EditTask ID=aaaa0001 Version=v1`, nil},
 		{"only what was changed is written", nil, `
 			edit ctrl+u "every weekday at 10" tab ctrl+u tab ctrl+u "Make coffee." tab tab tab => ▸ More options… | hints: enter open, tab next field, ctrl+s save the file, esc leave
-			enter => ▸ Runs
+			enter => ▸ Runs in the background
 			<May use> "Bash(git log, x); Read(**.md)" ctrl+s => gives sends EditTask ID=aaaa0001 Version=v1 Edit={Set=[{Key=cron Value=0 10 * * 1-5} {Key=description} {Key=allowed-tools Value=[Bash(git log, x) Read(**.md)]}] Body=Make coffee.}`, nil},
-		{"a wrong field is refused beside it", nil, `edit ctrl+u "61 * * * *" enter => minute 61 does not exist | gives nothing`, nil},
+		{"a wrong field is refused beside it", nil, `edit ctrl+u "61 * * * *" enter => ! minute 61 does not exist; write 0 to 59 | gives nothing`, nil},
 		{"a file that was changed under the form shows both and asks", nil, `
 			@78x40 edit ctrl+u "0 10 * * *" enter => gives sends EditTask ID=aaaa0001 Version=v1 Edit={Set=[{Key=cron Value=0 10 * * *}]}
-			(the file is changed) => gives nothing | routines/tea.md has changed on disk since you last saw it | When is "0 8 * * *" in the file and "0 10 * * *" here | Enter overwrites it
+			(the file is changed) => gives nothing | ✗ routines/tea.md has changed on disk since you last saw it: When is "0 | ✗ routines/tea.md has changed on disk since you last saw it: When is "0 8 * * *" in the file and "0 10 * * *" here. Enter overwrites it with | 8 * * *" in the file and "0 10 * * *" here. Enter overwrites it with
 			enter                 => gives sends EditTask ID=aaaa0001 Version=v2 Edit={Set=[{Key=cron Value=0 10 * * *}]}`, changed},
 		{"a prompt of several lines is written in the form", func(d *desk) { d.file.Body = "Make tea.\nGreen." }, `
-			edit tab tab => ▸ Prompt | Green.
-			alt+enter {With milk.} up space {Now.} => ▸ Prompt
+			edit tab tab => ▸ Prompt Make tea. | Green.
+			alt+enter {With milk.} up space {Now.} => ▸ Prompt Make tea.
 			enter => gives sends EditTask ID=aaaa0001 Version=v1 Edit={Body=Make tea.\nGreen. Now.\nWith milk.}`, nil},
 		{"a prompt that is too long is left to the editor", func(d *desk) { d.file.Body = strings.Repeat("Make tea.\n", 4000) + "Green." }, `
-			@78x40 edit => 4001 lines: edit them in the file
+			@78x40 edit => Prompt 4001 lines: edit them in the file
 			enter       => gives sends EditTask ID=aaaa0001 Version=v1`, nil},
 		{"a reminder is kept until it is done", reminder, `
 			edit up up space enter => gives sends EditTask ID=aaaa0001 Version=v1 Edit={Set=[{Key=until Value=done}]}`, nil},
@@ -54,17 +54,51 @@ func TestATaskIsEditedAsItsStoriesSay(t *testing.T) {
 			new up space space down "in 2 hours" tab tab "Look" enter => gives sends AddTask At=10 16:02:00 Message=Look UntilDone=true`, nil},
 		{"what was typed is not lost by one key", nil, `
 			edit tab "X" => hints: enter save the file, tab next field, esc leave
-			esc  => gives nothing | Esc again discards
+			esc  => gives nothing | ✗ Esc again discards; any other key keeps editing
 			tab  => !Esc again discards
 			esc esc => gives closes`, nil},
 		{"without a change it is left at once", nil, `edit => hints: enter save the file, tab next field, esc cancel
 			esc => gives closes`, nil},
 		{"the numbers of the budget are typed over", nil, `
 			budget "8" tab "45" enter => gives sends SetBudget Capacity=8 RefillMinutes=45
-			budget "x" enter          => the capacity is a whole number | gives nothing`, nil},
+			budget "x" enter          => ! the capacity is a whole number of tokens; 0 mutes | gives nothing`, nil},
 		{"a new task gets its options", nil, `
-			tea up up enter => ▸ Runs
+			tea up up enter => ▸ Runs in the background
 			<Model> space <Isolated> space <Above limits> space enter => gives sends AddTask Cron=15 8 * * * Description=Tea Message=Make tea. Model=opus Isolated=true Critical=true`, nil},
+	})
+}
+
+func TestThePartsOfADialogHaveTheirColours(t *testing.T) {
+	tell(t, []story{
+		{"a form", reminder, `
+			edit  => painted: ‹select  ‹focus ▸ ›‹select When  ›‹select 2026-03-10 15:02‹caret  ›‹select  › | painted: Title  Tea | painted: Prompt  Make tea. | painted: ‹dim what the bot should do, in your words› | painted: More options…
+			tab tab  => painted: ‹select  ‹focus ▸ ›‹select Prompt  ›‹select Make tea.‹caret  ›‹select  ›
+			up "x"  => painted: ‹select  ‹focus ▸ ›‹select Title  ›‹select Teax‹caret  ›‹select  ›
+			esc  => painted: ‹bad  ✗ Esc again discards; any other key keeps editing›
+			budget  => painted: ‹select  ‹focus ▸ ›‹select Capacity  ›‹select ‹caret 0›‹select  › | painted: Refill (min)  0
+			"x" enter  => painted: ‹warn ! the capacity is a whole number of tokens; 0 mutes›
+			new enter  => painted: ‹warn ! needed: every weekday at 9, daily 8:15, or cron: 0 9›`, nil},
+		{"a choice of moments", sweeping, `
+			snooze  => painted: ‹select  ‹focus ▸ ›‹select 30 minutes  ›‹select 14:32  › | painted: 1 hour  15:02
+			down  => painted: ‹accent  skips the fire at 14:30; fires next at 17:02›
+			up up  => painted: ‹select  ‹focus ▸ ›‹select at a time  ›‹select ‹caret  ›‹select  ›
+			"x"  => painted: ‹select  ‹focus ▸ ›‹select at a time  ›‹select x‹caret  ›‹select  › | painted: ‹warn ! I do not understand "x"; say a time such as 18:30,›`, nil},
+		{"a question", nil, `
+			leave  => painted: 1 fork still running: stopped at once. Reminders among | painted: ‹focus  ▸ ›‹key n›‹strong  stay› | painted: ‹key y›‹dim  quit and stop them›`, nil},
+		{"the palette", busy, `
+			: "tea"  => painted: ‹key  /›tea‹caret  ›  ‹accent 1 of 8 › | painted: ‹select  ▸ Open ‹match Tea›‹select  ›‹select  ‹dim task ›‹select › | painted: Fire ‹match Tea›  ‹dim task › | painted: ‹dim  enter opens its page› 
+			: "report and leave" => painted: ‹select  ▸ ‹dim Chat: ›‹select ‹match Report›‹select  ‹match and›‹select  ‹match leave›‹select ‹dim  fork›‹select  ›‹select  ‹warn off  ›‹select ‹key R›‹select  › | painted: ‹warn off: the chat is not in a fork›`, nil},
+		{"the keys", nil, `
+			help / "stop" => painted: ‹key  /›stop‹caret  ›  ‹accent 3 actions › | painted: ‹strong  Runs (4)›  ‹strong  Everywhere›`, nil},
+		{"the page of the connections", nil, `
+			connect  => painted: ‹strong Until a model is connected, scripted replies answer, at no cost. Run these› | painted: ‹key  1 ›npm install -g @anthropic-ai/claude-code
+			engine  => painted: today  $0.00`, nil},
+		{"an edit", func(d *desk) {
+			d.edit = routines.Proposal{Version: "v1", Why: "it may use Bash(rm *)", Diff: "--- a\n+++ b\n@@ -1 +1 @@\n-one\n+two\n three"}
+		}, `
+			review => painted: ‹bad -one› | painted: ‹good +two› | painted: ‹dim @@ -1 +1 @@› | painted: three | painted: y allows the edit, r refuses it and restores the file, esc decides later.`, nil},
+		{"a long page", nil, `
+			@78x10 help => painted: ‹strong  Runs (4)›  ‹strong  Everywhere›`, nil},
 	})
 }
 
@@ -311,7 +345,7 @@ func TestAMomentIsChosenAsItsStoriesSay(t *testing.T) {
 		{"the keys are named", nil, `mute => hints: enter set, ↑/↓ next, HH:MM type, esc cancel`, nil},
 		{"a moment of several words can be typed", nil, `mute "sunday 9:00" enter => gives sends MuteUntil Until=15 09:00:00`, nil},
 		{"the task that is snoozed is named", sweeping, `
-			snooze down => skips the fire at 14:30
+			snooze down => skips the fire at 14:30; fires next at 17:02
 			enter       => gives sends Snooze ID=aaaa1111 Until=10 15:02:00`, nil},
 	})
 }

@@ -22,37 +22,37 @@ import (
 func TestTheHelpIsReadAsItsStoriesSay(t *testing.T) {
 	tell(t, []story{
 		{"it has the groups in two columns, the focused pane first", focused(action.Schedule), `
-			help => top: Schedule (2) Everywhere | f            Fire task now`, nil},
+			help => top: Schedule (2) Everywhere | f Fire task now ctrl+r Redo last undo`, nil},
 		{"it has the words, and says where the welcome is", nil, `
-			@78x400 help => welcome What to do first. The palette opens it again | Scroll what is under the pointer`, nil},
+			@78x400 help => welcome What to do first. The palette opens it again under its name | wheel Scroll what is under the pointer`, nil},
 		{"it is filtered", nil, `
-			help / "snooze" => Snooze or wake task | !Fire task now | top: 1 action
-			esc             => gives nothing | Stop selected run
+			help / "snooze" => s Snooze or wake task | !Fire task now | top: /snooze 1 action
+			esc             => gives nothing | x Stop selected run u Undo last change
 			esc             => gives closes`, nil},
 		{"it scrolls to its end and back", nil, `
-			help end => Scroll what is under the pointer
-			j j home => top: Runs (4)`, nil},
+			help end => wheel Scroll what is under the pointer
+			j j home => top: Runs (4) Everywhere`, nil},
 		{"it has the user's keys, which an ASCII terminal can draw", func(d *desk) {
 			d.Keys, _ = d.Keys.Change([]action.Change{{ID: action.ForksStop, Keys: []string{"f9"}}})
 		}, `
-			help          => f9           Stop selected run | ↑
-			(in ASCII)    => f9           Stop selected run | !↑`, map[string]func(*desk){
+			help          => f9 Stop selected run u Undo last change | ↑ k Previous run 3 Go to updates
+			(in ASCII)    => f9 Stop selected run u Undo last change | !↑`, map[string]func(*desk){
 			"in ASCII": func(d *desk) { d.Theme = theme.New(theme.Options{ASCII: true}) },
 		}},
 		{"it is left by many keys, and turned by the wheel", nil, `
 			help wheeldown => !Runs (4)
-			wheelup        => top: Runs (4)
+			wheelup        => top: Runs (4) Everywhere
 			q     => gives closes
 			?     => gives closes
 			!     => gives closes
 			enter => gives closes`, nil},
 		{"a page is copied and leads on", nil, `
-			page  => one two | hints: enter open the run, esc close, / find
+			page  => one two | hints: enter open the run, esc close, / find, c copy
 			c     => gives says copied, if the terminal allows it, copies one\ntwo
 			enter => gives closes, goes to forks`, nil},
 		{"the page of the engine lists processes where there are any", nil, `engine => state | !processes`, nil},
 		{"in one column the groups come one after the other", focused(action.Schedule), `
-			@40x200 help => top: Schedule | !Schedule (2) Everywhere`, nil},
+			@40x200 help => top: Schedule (2) | !Schedule (2) Everywhere`, nil},
 	})
 }
 
@@ -60,7 +60,7 @@ func TestTheQuestionsOfTheStartAndTheEndAreAnsweredAsTheirStoriesSay(t *testing.
 	loggingIn := func(d *desk) { d.Snap.Engine.LoginURL = "https://example.com/\x1b[31mlogin" }
 	tell(t, []story{
 		{"the welcome leads to every beginning", nil, `
-			welcome => personal assistant that reaches out | no Discord token | ▸ n write your first routine | hints: enter choose, esc look around
+			welcome => ollim-bot is a personal assistant that reaches out: it runs routines | no Discord token | ▸ n write your first routine: an example is filled in, Enter saves it | hints: enter choose, esc look around
 			n => gives closes, opens Your first routine: Enter saves it, goes to schedule
 			welcome s => gives opens Starter routines
 			welcome c => gives opens Connect a model or Discord
@@ -70,19 +70,19 @@ func TestTheQuestionsOfTheStartAndTheEndAreAnsweredAsTheirStoriesSay(t *testing.
 			welcome esc => gives closes, seen
 			welcome down down enter => gives opens Connect a model or Discord
 			welcome up enter => gives closes, seen`, nil},
-		{"a dashboard that is read-only offers nothing to write", nil, `readonly welcome => ▸ c connect a model | !write your first`, nil},
-		{"on a small screen it is short", nil, `@40x10 welcome => An assistant that reaches out. | n write your first routine | esc look around`, nil},
+		{"a dashboard that is read-only offers nothing to write", nil, `readonly welcome => ▸ c connect a model: Claude or an API key; and Discord | !write your first`, nil},
+		{"on a small screen it is short", nil, `@40x10 welcome => An assistant that reaches out. | ▸ n write your first routine | esc look around`, nil},
 		{"to leave asks for a second and keeps what is written", nil, `
-			leave => 1 fork still running | Your draft was not sent. Quitting discards it. | ▸ n stay | hints: n stay, y quit and stop them, enter choose, esc stay
+			leave => 1 fork still running: stopped at once. Reminders among | them fire again at the next start. Your draft was not sent. Quitting discards it. | ▸ n stay | hints: n stay, y quit and stop them, enter choose, esc stay
 			y      => gives nothing
 			~300ms down => ▸ y quit and stop them
 			enter  => gives closes, leaves 1
 			leave n => gives closes
-			leave ~300ms <quit and> => gives nothing | ▸ y quit
+			leave ~300ms <quit and> => gives nothing | ▸ y quit and stop them
 			<quit and> => gives closes, leaves 1
-			leave left => ▸ y quit
+			leave left => ▸ y quit and stop them
 			k          => ▸ n stay
-			shift+tab  => ▸ y quit
+			shift+tab  => ▸ y quit and stop them
 			h ctrl+c   => gives closes
 			leave ~300ms ctrl+c => gives leaves 1
 			quit ctrl+c => Quit? The bot stops with its dashboard. | ▸ n stay | gives closes
@@ -91,7 +91,7 @@ func TestTheQuestionsOfTheStartAndTheEndAreAnsweredAsTheirStoriesSay(t *testing.
 			login  => https://example.com/login | hints: ctrl+y copy the address, enter send the code, esc not now
 			enter  => gives says first paste the code that the page shows
 			ctrl+y => gives says copied, if the terminal allows it, copies https://example.com/login
-			{a1b2#} => •••••
+			{a1b2#} => ▸ •••••
 			enter  => gives closes, does Login Code=a1b2#
 			login esc => gives closes`, nil},
 		{"a login without an address waits", nil, `login => Asking for the address of the login page… | !https`, nil},
@@ -122,9 +122,9 @@ func TestAnEditOfTheAgentIsDecidedAsItsStoriesSay(t *testing.T) {
 			review ~300ms r => gives closes, does RefuseEdit ID=a Version=v1
 			review ~300ms q => gives closes`, nil},
 		{"what it gains and the keys are at the top, however long the diff is", long, `
-			review   => top: it may use Bash(rm *) | top: y allows | top: r refuses | top: esc decides later | hints: y allow, r refuse, esc decide later
-			@118x38  => top: it may use Bash(rm *) | top: y allows | top: r refuses | top: esc decides later
-			/ "y"    => gives nothing | /y`, nil},
+			review   => top: With the agent's edit, it may use Bash(rm *); the agent that wrote it may | top: y allows the edit, r refuses it and restores the file, esc decides later. | hints: y allow, r refuse, esc decide later, / find, PgUp/PgDn scroll
+			@118x38  => top: With the agent's edit, it may use Bash(rm *); the agent that wrote it may not. The old text stays in | top: y allows the edit, r refuses it and restores the file, esc decides later.
+			/ "y"    => gives nothing | /y 1 of 3`, nil},
 	})
 	d := newDesk()
 	long(d)
