@@ -62,6 +62,43 @@ func TestATaskIsEditedAsItsStoriesSay(t *testing.T) {
 		{"the numbers of the budget are typed over", nil, `
 			budget "8" tab "45" enter => gives sends SetBudget Capacity=8 RefillMinutes=45
 			budget "x" enter          => ! the capacity is a whole number of tokens; 0 mutes | gives nothing`, nil},
+		{"a wrong window, jitter or chain is refused beside it", reminder, `
+			edit <More> <Window> "25:00-26:00" enter => ! this is not a window; write its start and end, for | gives nothing
+			edit <More> <Window> "9:00-10:00" => the bot chooses the minute; When says on which days, and
+			tab "x" enter => ! this is not a jitter; write minutes or hours, for | gives nothing
+			backspace "5m" <Repeats> ctrl+u "x" enter => gives nothing
+			ctrl+u "2" enter => gives sends EditTask ID=aaaa0001 Version=v1 Edit={Set=[{Key=window Value=9:00-10:00} {Key=jitter Value=5m} {Key=max-chain Value=2}]}`, nil},
+		{"fields are chosen with clicks, and a second click turns a choice", nil, `
+			edit <Pings> => ▸ Pings when it has something to say | gives nothing | hints: enter save the file, tab next field, space change, esc cancel
+			<Pings>      => ▸ Pings never | !when it has something
+			<Prompt>     => ▸ Prompt Make tea. | hints: enter save the file, tab next field, alt+enter new line, esc leave
+			<More>       => ▸ Runs in the background
+			enter        => gives sends EditTask ID=aaaa0001 Version=v1 Edit={Set=[{Key=allow-ping Value=false}]}
+			"x"          => !x | saving the file…`, nil},
+		{"a reminder's time and words before are changed", reminder, `
+			edit ctrl+u "tomorrow 9:00" up up up up => gives nothing
+			enter => saving the file…
+			edit ctrl+u "in 2 hours" enter => gives sends EditTask ID=aaaa0001 Version=v1 Edit={Set=[{Key=run-at Value=2026-03-10T16:02:00+00:00}]}
+			edit <More> <Ahead> "soon" enter => gives nothing
+			ctrl+u "1 hour" enter => gives sends EditTask ID=aaaa0001 Version=v1 Edit={Set=[{Key=ahead Value=[1 hour]}]}`, nil},
+		{"how late it may run is changed", func(d *desk) { d.file.Late, d.file.Model = 2*time.Hour, "lab/x" }, `
+			edit <More> => Model lab/x
+			<Late> ctrl+u "40 days" enter => gives nothing
+			ctrl+u enter => gives sends EditTask ID=aaaa0001 Version=v1 Edit={Set=[{Key=late}]}`, nil},
+		{"a model is picked, or typed", func(d *desk) { d.model = "sonnet" }, `
+			models     => painted: ‹select  ‹focus ▸ ›‹select sonnet  ›‹select  › | opus | painted: lab/x | Another | what the agent runs | hints: enter set, ↑/↓ next, name type, esc cancel
+			enter      => gives closes
+			models down => painted: ‹select  ‹focus ▸ ›‹select lab/x  ›‹select  › | it runs on lab
+			enter      => gives sends SetConfig Key=model Value=lab/x
+			models "bad/y" enter => painted: ‹warn ! no provider has that model› | gives nothing
+			ctrl+u "haiku" enter => gives sends SetConfig Key=model Value=haiku
+			models <opus> => painted: ‹select  ‹focus ▸ ›‹select opus  ›‹select  › | gives nothing
+			<opus>     => gives nothing
+			~300ms <opus> => gives sends SetConfig Key=model Value=opus`, nil},
+		{"a model that is no short name is marked where it is listed", func(d *desk) { d.model = "lab/x" }, `models => painted: ‹select  ‹focus ▸ ›‹select lab/x  ›‹select  ›`, nil},
+		{"one that is listed nowhere can be typed over", func(d *desk) { d.model = "own" }, `
+			models        => painted: ‹select  ‹focus ▸ ›‹select Another  ›‹select ‹caret own›‹select  ›
+			"haiku" enter => gives sends SetConfig Key=model Value=haiku`, nil},
 		{"a new task gets its options", nil, `
 			tea up up enter => ▸ Runs in the background
 			<Model> space <Isolated> space <Above limits> space enter => gives sends AddTask Cron=15 8 * * * Description=Tea Message=Make tea. Model=opus Isolated=true Critical=true`, nil},
@@ -345,6 +382,8 @@ func TestAMomentIsChosenAsItsStoriesSay(t *testing.T) {
 		{"the keys are named", nil, `mute => hints: enter set, ↑/↓ next, HH:MM type, esc cancel`, nil},
 		{"a moment of several words can be typed", nil, `mute "sunday 9:00" enter => gives sends MuteUntil Until=15 09:00:00`, nil},
 		{"the task that is snoozed is named", sweeping, `
+			ending up up    => painted: ‹select  ‹focus ▸ ›‹select end it now  ›‹select active until 16:00  ›
+			enter        => gives sends MuteUntil
 			snooze down => skips the fire at 14:30; fires next at 17:02
 			enter       => gives sends Snooze ID=aaaa1111 Until=10 15:02:00`, nil},
 	})

@@ -9,8 +9,15 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"ollimbot/core"
+	"ollimbot/core/agent"
 	"ollimbot/core/base/testkit"
+	"ollimbot/core/command"
+	"ollimbot/core/work/fork"
+	"ollimbot/core/work/webhook"
 	"ollimbot/routines"
+	"ollimbot/routines/account"
+	"ollimbot/routines/schedule"
 	"ollimbot/tui/action"
 	"ollimbot/tui/pane"
 	"ollimbot/tui/theme"
@@ -87,6 +94,19 @@ func TestTheQuestionsOfTheStartAndTheEndAreAnsweredAsTheirStoriesSay(t *testing.
 			leave ~300ms ctrl+c => gives leaves 1
 			quit ctrl+c => Quit? The bot stops with its dashboard. | ▸ n stay | gives closes
 			~300ms y   => gives closes, leaves 1`, nil},
+		{"a draft alone is asked about, and the demo as quitting", func(d *desk) { d.Snap.Forks = nil }, `
+			leave => Your draft was not sent. Quitting discards it. | ▸ n stay
+			~300ms y => gives closes, leaves 1`, nil},
+		{"runs that end while the question is open are not counted", nil, `
+			leave => 1 fork still running: stopped at once. Reminders among
+			(they end) => The forks have ended, so nothing would be stopped. Your`, map[string]func(d *desk){"they end": func(d *desk) { d.Snap.Forks = nil }}},
+		{"a run that waits is counted, and a viewer only detaches", func(d *desk) { d.Snap.Forks = append(d.Snap.Forks, fork.View{State: fork.Waiting}) }, `
+			staying ~300ms y => 1 fork still running, 1 waiting: stopped at once. | gives closes, leaves 3
+			<n stay>         => gives closes
+			quit             => hints: n stay, y quit, enter choose, esc stay`, nil},
+		{"another machine's dashboard is left alone", func(d *desk) { d.Remote = true }, `
+			quit  => Detach? The bot keeps running.
+			leave => Your draft was not sent. Quitting discards it.`, nil},
 		{"a login takes the code and shows none of it", loggingIn, `
 			login  => https://example.com/login | hints: ctrl+y copy the address, enter send the code, esc not now
 			enter  => gives says first paste the code that the page shows
@@ -96,6 +116,69 @@ func TestTheQuestionsOfTheStartAndTheEndAreAnsweredAsTheirStoriesSay(t *testing.
 			login esc => gives closes`, nil},
 		{"a login without an address waits", nil, `login => Asking for the address of the login page… | !https`, nil},
 	})
+}
+
+func TestTheListsBehindTheDashboardSayWhatHappened(t *testing.T) {
+	happened := func(d *desk) {
+		ran := account.Row{Kind: "routine", ID: "a", Title: "Tea", Due: clockAt(9, 0), Fate: account.Ran, Late: true}
+		d.due = command.DueTimes{
+			Report: account.Report{Rows: []account.Row{
+				{Kind: "routine", ID: "old", Due: clockAt(7, 0), Fate: account.Missed, Why: "the bot was off"},
+				{Kind: "reminder", ID: "b", Title: "Oven", Due: clockAt(8, 0), Fate: account.Held, Until: clockAt(12, 0)},
+				{Kind: "routine", ID: "c", Title: "Mail", Due: clockAt(8, 30), Fate: account.Failed},
+				ran,
+				{Kind: "routine", ID: "a", Title: "Tea", Due: clockAt(10, 0), Fate: account.Running},
+			}, Damaged: 1},
+			Runs: map[account.Key]fork.View{ran.Key(): {ID: "f1", State: fork.Done, Started: clockAt(9, 20), Ended: clockAt(9, 22), Pings: 1}},
+		}
+		d.Snap.Deliveries = []webhook.Delivery{
+			{Webhook: "ci", At: clockAt(9, 0), Size: 120, Verdict: "safe", Outcome: "ran"},
+			{At: clockAt(9, 1), Size: 7, Outcome: "refused", Count: 2, Flagged: []string{"title", "body"}},
+		}
+		d.Snap.Engine = core.EngineStatus{Name: "claude", Version: "2.0", Model: "opus", State: "ready", Warning: "old", Processes: []agent.Process{
+			{PID: 42, Session: "s1", Memory: 3 << 20, Started: clockAt(13, 0)}, {PID: 43, Session: "s2", Started: clockAt(14, 0)},
+		}}
+	}
+	tell(t, []story{
+		{"due times", happened, `
+			account   => 1 of 5 due times ran; 1 was missed while the bot was off; 1 failed; 1 was | 1 line of state/due_times.jsonl cannot be read | DUE BECAME TASK | painted: ‹select ‹accent ▸ ›‹select ‹dim Tue 10 Mar 10:00  ›‹select  ‹accent running  ›‹select  Tea  › | painted: ‹dim Tue 10 Mar 08:00  › ‹warn held  › Oven‹dim  until 12:00  › | painted: ‹dim Tue 10 Mar 07:00  › ‹bad missed  › old‹dim  the bot was off  › | painted: ‹dim Tue 10 Mar 08:30  › ‹bad failed  › Mail | its run is not known: it ran in the conversation, or its record has been cut | hints: esc close, enter open the run, / find, O sort, PgUp/PgDn scroll
+			down      => painted: ‹select ‹accent ▸ ›‹select ‹dim Tue 10 Mar 09:00  ›‹select  done  Tea‹dim  late  ›‹select › | painted: done: late | run f1: done at 09:20:00 after 2:00, 1 ping; enter opens it
+			enter     => gives closes, goes to forks f1, zooms
+			account enter => gives says Tea: its run is not known: it ran in the conversation, or its record has been cut
+			up        => painted: ‹select ‹accent ▸ ›‹select ‹dim Tue 10 Mar 10:00  ›‹select  ‹accent running  ›‹select  Tea  › 
+			end       => painted: ‹select ‹accent ▸ ›‹select ‹dim Tue 10 Mar 07:00  ›‹select  ‹bad missed  ›‹select  old‹dim  the bot was off  ›‹select › | painted: ‹bad missed: the bot was off› | it had no run
+			up        => held: until 12:00
+			O         => painted: ‹select ‹accent ▸ ›‹select ‹dim Tue 10 Mar 08:00  ›‹select  ‹warn held  ›‹select  Oven‹dim  until 12:00  ›‹select › | DUE▼ BECAME TASK
+			/ "mail"  => painted: ‹select ‹accent ▸ ›‹select ‹dim Tue 10 Mar 08:30  ›‹select  ‹bad failed  ›‹select  ‹match Mail›‹select  › | hints: enter keep the filter, esc show all rows
+			esc       => gives nothing
+			esc       => gives closes
+			account <Oven> => painted: ‹select ‹accent ▸ ›‹select ‹dim Tue 10 Mar 08:00  ›‹select  ‹warn held  ›‹select  Oven‹dim  until 12:00  ›‹select › | gives nothing
+			<Oven>    => gives says Oven: it had no run
+			account wheelup => painted: ‹select ‹accent ▸ ›‹select ‹dim Tue 10 Mar 10:00  ›‹select  ‹accent running  ›‹select  Tea  ›
+			wheeldown => painted: ‹select ‹accent ▸ ›‹select ‹dim Tue 10 Mar 09:00  ›‹select  done  Tea‹dim  late  ›‹select ›
+			account ctrl+c => gives closes
+			@78x11 account => !its run is`, nil},
+		{"no due times", nil, `account enter => nothing was due | gives nothing`, nil},
+		{"deliveries", happened, `deliveries => Mar 10 09:00:00 ci 120 bytes safe ran | Mar 10 09:01:00 (unknown) 7 bytes refused | ×2 (title, body)`, nil},
+		{"no deliveries", nil, `deliveries => No deliveries yet. WEBHOOK_PORT and WEBHOOK_SECRET turn webhooks on; a file`, nil},
+		{"no servers", nil, `servers => No MCP servers. The page about MCP says how to add one.`, nil},
+		{"the engine", happened, `engine => engine claude 2.0 | model opus | state ready | surface | warning old | today $0.00 | 42 session 3 MB 1 h s1 | 43 session ? 2 min s2 | processes: id, use, memory, age, session`, nil},
+	})
+}
+
+func TestAnActionOnATaskIsCarriedOutOrOpensItsDialog(t *testing.T) {
+	task := schedule.TaskView{ID: "a", Title: "Tea", Path: "routines/tea.md", Paused: true}
+	for id, want := range map[action.ID]string{
+		action.ScheduleDetails: "goes to task a", action.ScheduleFire: "does FireNow ID=a Stays=true", action.SchedulePause: "does Pause ID=a", action.ScheduleSnooze: "opens Snooze Tea until", action.SchedulePreview: "opens Prompt of Tea",
+		action.ScheduleEdit: "opens Tea", action.ScheduleDelete: "does DeleteTask ID=a", action.ScheduleOpen: "edits routines/tea.md", action.ScheduleView: "nothing",
+	} {
+		if got := given(OnTask(newDesk().Context, task, id)); got != want {
+			t.Errorf("%s gives %s, want %s", id, got, want)
+		}
+		if got := given(OnTask(newDesk().Context, schedule.TaskView{Path: "x.md"}, id)); got != "nothing" {
+			t.Errorf("%s of a file that is no task gives %s", id, got)
+		}
+	}
 }
 
 func TestEveryKeyIsReadWholeAtEightyCells(t *testing.T) {

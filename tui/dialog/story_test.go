@@ -2,6 +2,8 @@ package dialog
 
 import (
 	"cmp"
+	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"regexp"
@@ -29,6 +31,8 @@ type desk struct {
 	focus  action.Pane
 	file   command.TaskFile // which the form edits
 	edit   routines.Proposal
+	due    command.DueTimes
+	model  string // that is set
 	dialog pane.Dialog
 	gave   pane.Answer // to the last input
 	w, h   int
@@ -72,6 +76,24 @@ var openers = map[string]func(d *desk) pane.Dialog{
 	"leave":   func(d *desk) pane.Dialog { return Leaving(d.Context, true, pane.Quit) },
 	"quit":    func(d *desk) pane.Dialog { return QuitClicked(d.Context) },
 	"connect": func(d *desk) pane.Dialog { return Connect(d.Context, true) },
+	"account": func(d *desk) pane.Dialog { return newAccount(d.Snap, "Due times", d.due) },
+	"models": func(d *desk) pane.Dialog {
+		set := func(value string) (command.Value, error) {
+			if strings.Contains(value, "/") && value != "lab/x" {
+				return nil, errors.New("no provider has that model")
+			}
+			return command.SetConfig{Key: "model", Value: value}, nil
+		}
+		a := PickModel("Model", "what the agent runs", d.model, []string{"opus", "sonnet"}, set)
+		a.Load(context.Background(), models{})(d.Context)
+		return a.Open
+	},
+	"deliveries": func(d *desk) pane.Dialog { return Deliveries(d.Snap) },
+	"servers":    func(d *desk) pane.Dialog { return Servers(d.Snap) },
+	"ending": func(d *desk) pane.Dialog {
+		return NewUntil(d.Context, "Mute until", clockAt(16, 0), func(until time.Time) command.Value { return command.MuteUntil{Until: until} })
+	},
+	"staying": func(d *desk) pane.Dialog { return Leaving(d.Context, true, pane.Demo) },
 	"engine":  func(d *desk) pane.Dialog { return Engine(d.Snap) },
 	"page": func(*desk) pane.Dialog {
 		p := NewPage("Update", "one\ntwo")
@@ -81,6 +103,13 @@ var openers = map[string]func(d *desk) pane.Dialog{
 	":": func(d *desk) pane.Dialog {
 		return OpenPalette(d.Context, d.focus, d.off, []Found{{Key: "daily_cap", Name: "daily_cap: none"}, {Key: "quiet_hours", Name: "quiet_hours: off"}}).Open
 	},
+}
+
+// models is what the providers offer.
+type models struct{ pane.Reader }
+
+func (models) Models(context.Context) ([]command.ModelChoice, error) {
+	return []command.ModelChoice{{Name: "lab/x", About: "fast", Means: "it runs on lab"}}, nil
 }
 
 func (d *desk) off(a action.Action) string {
@@ -230,7 +259,7 @@ func (d *desk) expects(t *testing.T, step string, lines []string, text string) {
 	case "first:":
 		got = cmp.Or(strings.Join(strings.Fields(strings.TrimLeft(lines[1], " ▸")), " "), "none")
 	case "top:":
-		got, want = whole(lines[:min(5, len(lines))], want), want
+		got = whole(lines[:min(5, len(lines))], want)
 	default:
 		if words, not := strings.CutPrefix(text, "!"); not && words[0] != ' ' {
 			if strings.Contains(strings.Join(strings.Fields(seen), " "), words) {
@@ -281,6 +310,9 @@ func given(a pane.Answer) string {
 	}
 	if a.Run != nil {
 		say(true, "runs %s", a.Run.ID)
+	}
+	if a.Edit != nil {
+		say(true, "edits %s", a.Edit.File)
 	}
 	say(a.Focus != "", "goes to %s %s", a.Focus, a.Item)
 	say(a.Query != "", "finds %s", a.Query)
