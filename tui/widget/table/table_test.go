@@ -358,7 +358,9 @@ func TestAHeadIsPressedFromItsFirstCellToItsLast(t *testing.T) {
 func TestOnlyATableWithTheFocusPaintsTheSelection(t *testing.T) {
 	b := fruits(basket, 1)
 	b.Columns[4] = Words("SAY", 5, theme.Good, func(f fruit) string { return f.name[:1] })
-	b.Columns[3] = Column[fruit]{Head: "SIZE", Cells: 6, Spans: func(f fruit) []widget.Span { return []widget.Span{{Role: theme.Warn, Text: "x"}, {Role: theme.Dim, Text: "y"}} }}
+	b.Columns[3] = Column[fruit]{Head: "SIZE", Cells: 6, Spans: func(f fruit) []widget.Span {
+		return []widget.Span{{Role: theme.Warn, Text: "x"}, {Role: theme.Dim, Text: "y"}}
+	}}
 	b.Do("down")
 	b.Sort(2)
 	b.Do("find")
