@@ -109,6 +109,7 @@ func TestThePartsOfADialogHaveTheirColours(t *testing.T) {
 	tell(t, []story{
 		{"a form", reminder, `
 			edit  => painted: ‹select  ‹focus ▸ ›‹select When  ›‹select 2026-03-10 15:02‹caret  ›‹select  › | painted: Title  Tea | painted: Prompt  Make tea. | painted: ‹dim what the bot should do, in your words› | painted: More options…
+			ctrl+u "in 2 hours" => painted: ‹accent today at 16:02 (in 2h)›
 			tab tab  => painted: ‹select  ‹focus ▸ ›‹select Prompt  ›‹select Make tea.‹caret  ›‹select  ›
 			up "x"  => painted: ‹select  ‹focus ▸ ›‹select Title  ›‹select Teax‹caret  ›‹select  ›
 			esc  => painted: ‹bad  ✗ Esc again discards; any other key keeps editing›

@@ -36,6 +36,23 @@ func TestTheHelpIsReadAsItsStoriesSay(t *testing.T) {
 			help / "snooze" => s Snooze or wake task | !Fire task now | top: /snooze 1 action
 			esc             => gives nothing | x Stop selected run u Undo last change
 			esc             => gives closes`, nil},
+		{"on a wide screen it leaves the panes visible", nil, `@140x30 help => painted: ‹strong  Runs (4)›  ‹strong  Everywhere›
+			@122x30      => painted: ‹strong  Runs (4)›  ‹strong  Everywhere›`, nil},
+		{"every key of a page moves it", func(d *desk) { d.h = 5 }, `
+			lines             => top: line 1
+			down j            => top: line 3
+			up k k            => top: line 1
+			pgdown ctrl+f space => top: line 10
+			pgup ctrl+b       => top: line 4
+			end               => top: line 27
+			home G            => top: line 27
+			g /               => top: line 1
+			"2" enter         => top: line 1 | hints: esc close, / find, n/N next, previous, PgUp/PgDn scroll, c copy
+			n                 => line 11
+			N                 => line 1
+			esc ctrl+y        => gives nothing
+			~1s y             => gives nothing
+			esc               => gives closes`, nil},
 		{"it scrolls to its end and back", nil, `
 			help end => wheel Scroll what is under the pointer
 			j j home => top: Runs (4) Everywhere`, nil},
@@ -114,6 +131,9 @@ func TestTheQuestionsOfTheStartAndTheEndAreAnsweredAsTheirStoriesSay(t *testing.
 			{a1b2#} => ▸ •••••
 			enter  => gives closes, does Login Code=a1b2#
 			login esc => gives closes`, nil},
+		{"a login's address and code have their places", loggingIn, `
+			login {a1b2#} => painted: ‹accent https://example.com/login› | painted: ‹focus  ▸ ›••••• | top: Open this address in a browser and log in there (ctrl+y copies it):`, nil},
+		{"the starter routines are listed", nil, `starters => - Good night: at 22:30, every day | y install them`, nil},
 		{"a login without an address waits", nil, `login => Asking for the address of the login page… | !https`, nil},
 	})
 }
@@ -152,6 +172,7 @@ func TestTheListsBehindTheDashboardSayWhatHappened(t *testing.T) {
 			/ "mail"  => painted: ‹select ‹accent ▸ ›‹select ‹dim Tue 10 Mar 08:30  ›‹select  ‹bad failed  ›‹select  ‹match Mail›‹select  › | hints: enter keep the filter, esc show all rows
 			esc       => gives nothing
 			esc       => gives closes
+			account <due times ran> => gives nothing
 			account <Oven> => painted: ‹select ‹accent ▸ ›‹select ‹dim Tue 10 Mar 08:00  ›‹select  ‹warn held  ›‹select  Oven‹dim  until 12:00  ›‹select › | gives nothing
 			<Oven>    => gives says Oven: it had no run
 			account wheelup => painted: ‹select ‹accent ▸ ›‹select ‹dim Tue 10 Mar 10:00  ›‹select  ‹accent running  ›‹select  Tea  ›
@@ -227,7 +248,10 @@ func linesOf(p *Page, w int) []string {
 
 func TestTheRestOfALineIsBelowItsWords(t *testing.T) {
 	table := NewTable("T", 10, []Row{{Text: "Heading"}, {"  k", "one two three four five six"}, {"  PgDn ctrl+f", "one two three four five"}, {}})
-	list := NewPage("P", "- one two three four five six seven\n  - eight nine ten eleven twelve one\n12. one two three four five six\n    code\nplain words that run on in the next line")
+	if got := table.body(); got != "Heading\n  k       one two three four five six\n  PgDn ctrl+f one two three four five" {
+		t.Errorf("the clipboard gets %q", got)
+	}
+	list := NewPage("P", "- one two three four five six seven\n  - eight nine ten eleven twelve one\n12. one two three four five six\n* one two three four five six\n• one two three four five six\n> one two three four five six\n1234. one two three four five\n    code\nplain words that run on in the next line")
 	for _, c := range []struct {
 		p    *Page
 		w    int
@@ -265,6 +289,14 @@ func TestTheRestOfALineIsBelowItsWords(t *testing.T) {
 			|    eleven twelve one
 			|12. one two three four
 			|    five six
+			|* one two three four
+			|  five six
+			|• one two three four
+			|  five six
+			|> one two three four
+			|  five six
+			|1234. one two three four
+			|five
 			|    code
 			|plain words that run on
 			|in the next line`},
@@ -326,8 +358,12 @@ func TestAPageThatCouldNotBeLoadedSaysWhy(t *testing.T) {
 	})
 	d.dialog = a.Open
 	d.expects(t, "before", d.lines(t, ""), "loading…")
-	if d.gave = a.Load(t.Context(), nil)(d.Context); given(d.gave) != "nothing" {
-		t.Errorf("it gives %s", given(d.gave))
+	if d.gave = a.Load(t.Context(), nil)(d.Context); given(d.gave) != "nothing" || a.Open.(*Page).Loads {
+		t.Errorf("it gives %s, still loading %t", given(d.gave), a.Open.(*Page).Loads)
+	}
+	good := Load("Prompt", func(context.Context, pane.Reader) (pane.Dialog, error) { return NewPage("Text", "x"), nil })
+	if got := given(good.Load(t.Context(), nil)(d.Context)); got != "closes, opens Text" {
+		t.Errorf("a page that was loaded gives %s", got)
 	}
 	d.expects(t, "after", d.lines(t, ""), "no task has the id x")
 }

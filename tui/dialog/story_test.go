@@ -93,6 +93,14 @@ var openers = map[string]func(d *desk) pane.Dialog{
 	"ending": func(d *desk) pane.Dialog {
 		return NewUntil(d.Context, "Mute until", clockAt(16, 0), func(until time.Time) command.Value { return command.MuteUntil{Until: until} })
 	},
+	"starters": func(*desk) pane.Dialog { return newStarters() },
+	"lines": func(*desk) pane.Dialog {
+		var text []string
+		for i := range 30 {
+			text = append(text, fmt.Sprint("line ", i+1))
+		}
+		return NewPage("Lines", strings.Join(text, "\n"))
+	},
 	"staying": func(d *desk) pane.Dialog { return Leaving(d.Context, true, pane.Demo) },
 	"engine":  func(d *desk) pane.Dialog { return Engine(d.Snap) },
 	"page": func(*desk) pane.Dialog {

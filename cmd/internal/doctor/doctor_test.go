@@ -25,6 +25,7 @@ var ofThisMachine = regexp.MustCompile(`(?m)^(  (PASS|WARN)  (space|commands|lim
 //
 //	# a comment
 //	> file PATH TEXT…   with \n; > gone PATH removes one, > open PATH shows it to others
+//	> files PATH…        each with {}
 //	> env NAME=VALUE
 //	> program claude TEXT…   a script in place of claude
 //	$ doctor             what it says in an empty directory is left out, unless it is asked for the whole: $ doctor whole
@@ -53,6 +54,11 @@ func TestTheDoctorAndCheckSayWhatTheirStoriesShow(t *testing.T) {
 					switch words[1] {
 					case "file":
 						testkit.Must(t, errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(strings.ReplaceAll(rest, `\n`, "\n")), 0o600)))
+					case "files":
+						for _, name := range strings.Fields(words[2] + " " + rest) {
+							path := filepath.Join(root, name)
+							testkit.Must(t, errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte("{}"), 0o600)))
+						}
 					case "gone":
 						testkit.Must(t, os.RemoveAll(path))
 					case "open":
