@@ -50,8 +50,7 @@ func TestTheHelpIsReadAsItsStoriesSay(t *testing.T) {
 			"2" enter         => top: line 1 | hints: esc close, / find, n/N next, previous, PgUp/PgDn scroll, c copy
 			n                 => line 11
 			N                 => line 1
-			esc ctrl+y        => gives nothing
-			~1s y             => gives nothing
+			esc               => gives nothing
 			esc               => gives closes`, nil},
 		{"it scrolls to its end and back", nil, `
 			help end => wheel Scroll what is under the pointer
