@@ -7,6 +7,7 @@ import (
 
 	"ollimbot/tui/action"
 	"ollimbot/tui/theme"
+	"ollimbot/tui/tuitest"
 )
 
 func TestAWindowScrollsAsLittleAsPossible(t *testing.T) {
@@ -79,5 +80,56 @@ func TestAReaderSaysWhereItIs(t *testing.T) {
 	}
 	if item, row, ok := r.At(1); item != 3 || row != 0 || !ok {
 		t.Errorf("the second row is of %d, %d", item, row)
+	}
+}
+
+func TestRulesAndEmptyPanesAreDrawnInTheRoomThatThereIs(t *testing.T) {
+	b := Brush{Theme: tuitest.Colours}
+	title, state := []Span{{theme.Strong, "Title"}}, []Span{{theme.Dim, "3 left"}}
+	for _, c := range []struct {
+		w            int
+		title, state []Span
+		want         string
+	}{
+		{24, title, state, "‹border ─› ‹strong Title› ‹border ───────› ‹dim 3 left› ‹border ─›"}, {21, title, state, "‹border ─› ‹strong Title› ‹border ────› ‹dim 3 left› ‹border ─›"}, {20, title, state, "‹border ─› ‹strong Title› ‹border ────────────›"}, {6, title, nil, "‹border ─› ‹strong Tit…›"}, {5, title, nil, "‹border ─────›"}, {8, nil, state, "‹border ────────›"},
+	} {
+		if got := tuitest.Painted(b.Rule(c.w, c.title, c.state)); got != c.want {
+			t.Errorf("%d cells: %s, want %s", c.w, got, c.want)
+		}
+	}
+	var got []string
+	for _, size := range [][2]int{{24, 4}, {11, 3}} {
+		for _, line := range b.Empty(size[0], size[1], "Nothing here.", "Press n to make a new one.") {
+			got = append(got, tuitest.Painted(line))
+		}
+	}
+	if d := cmp.Diff([]string{
+		" Nothing here.          ",
+		" ‹dim Press n to make a new›  ",
+		" ‹dim one.›                   ",
+		"                        ",
+		"Nothing    ",
+		"here.      ",
+		"‹dim Press n to› ",
+	}, got); d != "" {
+		t.Error(d)
+	}
+}
+
+func TestAnAreaKnowsItsEdges(t *testing.T) {
+	a := &Area{}
+	if top, bottom := a.Edges(); !top || !bottom {
+		t.Error("an empty area has no edges")
+	}
+	a.Insert("one\nlonger words\nthree")
+	for i, step := range []struct {
+		key         string
+		top, bottom bool
+	}{{"left", false, true}, {"up", false, false}, {"up", false, false}, {"up", true, false}, {"down", false, false}, {"down", false, false}, {"down", false, true}} {
+		a.Lines(Brush{Theme: bare}, 8, 5, true)
+		a.Update(press(step.key))
+		if top, bottom := a.Edges(); top != step.top || bottom != step.bottom {
+			t.Errorf("step %d, %s: at the top %t, at the bottom %t", i+1, step.key, top, bottom)
+		}
 	}
 }
