@@ -285,6 +285,17 @@ func TestWhatIsTypedAsATimeIsExplainedOrRefused(t *testing.T) {
 }
 
 func TestEveryMomentOfTheDialogLiesAhead(t *testing.T) {
+	for now, want := range map[time.Time]string{
+		clockAt(19, 59): "30 minutes 20:29, 1 hour 20:59, this evening 21:00, tomorrow 09:00", clockAt(20, 0): "30 minutes 20:30, 1 hour 21:00, tomorrow 09:00",
+	} {
+		var got []string
+		for _, c := range moments(when.Reader{Now: now}) {
+			got = append(got, c.name+" "+c.when.Format("15:04"))
+		}
+		if strings.Join(got, ", ") != want {
+			t.Errorf("at %s there are %s", now, got)
+		}
+	}
 	zone, err := time.LoadLocation("Europe/Berlin")
 	testkit.Must(t, err)
 	testkit.Check(t, func(t *rapid.T) {

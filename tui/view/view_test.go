@@ -201,6 +201,10 @@ func TestTheWindowIsNamedAfterTheHostAndWhatNeedsTheUser(t *testing.T) {
 	if got := Title(s); !strings.HasPrefix(got, "ollim-bot@attic") || !strings.HasSuffix(got, " · The agent asks") || strings.Contains(got, "\x1b") {
 		t.Errorf("the title is %q", got)
 	}
+	calmly := screen(120, 30, calm())
+	if Title(calmly) != "ollim-bot" || calmly.Name() != "ollim-bot" {
+		t.Errorf("on a calm day it is %q of %q", Title(calmly), calmly.Name())
+	}
 }
 
 func TestTheHelpLineFitsAndKeepsItsFirstKeysAndTheWayOut(t *testing.T) {
@@ -272,6 +276,14 @@ func sameTarget(a, b Target) bool {
 func TestEachRowOfTheFrameIsDrawnAndMeansToAClickWhatItShows(t *testing.T) {
 	undone := &undo.History{}
 	undone.Add(undo.Change{Name: "capacity 5 → 6"})
+	redone := &undo.History{}
+	redone.Add(undo.Change{Name: "capacity 5 → 6"})
+	redone.Take(undo.Back)
+	redone.Put(undo.Forward, undo.Change{Name: "capacity 6 → 5"})
+	writing := func(s *State) {
+		s.Focus = action.Chat
+		s.Panes[action.Chat].Do(s.Context, action.ChatWrite)
+	}
 	zoomed := func(s *State) { s.Zoomed = true }
 	dialogs := func(d ...pane.Dialog) func(*State) { return func(s *State) { s.Dialogs = d } }
 	toasts := func(all ...toast.Toast) func(*State) { return func(s *State) { s.Toasts = all } }
@@ -293,9 +305,23 @@ func TestEachRowOfTheFrameIsDrawnAndMeansToAClickWhatItShows(t *testing.T) {
 		{"on a strip", 46, 24, nil, -1, " ‹key enter› ‹dim tail›  ‹key z› ‹dim zoom›  ‹key ?› ‹dim keys›  ‹key :› ‹dim command›  ", "Action{forks forks.tail} enter tail | Action{ zoom} z zoom | Action{ help} ? keys | Action{ palette} : command"},
 		{"without room for a box", 46, 12, nil, -1, " ‹key enter› ‹dim tail›  ‹key z› ‹dim zoom›  ‹key ?› ‹dim keys›  ‹key :› ‹dim command›  ", "Action{forks forks.tail} enter tail | Action{ zoom} z zoom | Action{ help} ? keys | Action{ palette} : command"},
 		{"of a dialog", 60, 24, dialogs(dialog.NewTask()), -1, " ‹key enter› ‹dim create›  ‹key tab› ‹dim next field›  ‹key esc› ‹dim cancel›  ", "Key{enter} enter create | Key{tab} tab next field | Key{esc} esc cancel"},
+		{"with what can be done again", 120, 30, func(s *State) { s.Changes, s.Focus = redone, action.Day }, -1, " ‹key enter› ‹dim open›  ‹key esc› ‹dim back›  ‹key ←/›‹key →› ‹dim walk›  ‹key .› ‹dim now›  ‹key ctrl+r› ‹dim redo› capacity 6→5  ‹key ?› ‹dim keys›  ‹key :› ‹dim command›  ‹key q› ‹dim quit›  ", "Action{day day.open} enter open | Action{ back} esc back | Action{day day.earlier} ←/ | Action{day day.later} → | Action{day day.earlier} walk | Action{day day.now} . now | Action{ app.redo} ctrl+r redo capacity 6→5 | Action{ help} ? keys | Action{ palette} : command | Action{ app.quit} q quit"},
+		{"while a message is written", 120, 30, writing, -1, " ‹key enter› ‹dim send›  ‹key alt+enter› ‹dim new line›  ‹key ↑› ‹dim sent before›  ‹key ctrl+c› ‹dim quit›  ‹key esc› ‹dim keep for later›  ", "Key{enter} enter send | Key{alt+enter} alt+enter new line | Key{↑} ↑ sent before | Key{ctrl+c} ctrl+c quit | Key{esc} esc keep for later"},
+		{"of an ASCII terminal", 120, 30, func(s *State) { s.Theme, s.Focus = theme.New(theme.Options{ASCII: true, Plain: true}), action.Day }, -1, " enter open  esc back  left/right walk  . now  ? keys  : command  q quit  ", "Action{day day.open} enter open | Action{ back} esc back | Action{day day.earlier} left/ | Action{day day.later} right | Action{day day.earlier} walk | Action{day day.now} . now | Action{ help} ? keys | Action{ palette} : command | Action{ app.quit} q quit"},
+		{"of a dialog on an ASCII terminal", 120, 30, func(s *State) {
+			s.Theme = theme.New(theme.Options{ASCII: true, Plain: true})
+			dialogs(dialog.NewUntil(s.Context, "", time.Time{}, func(time.Time) command.Value { return nil }))(s)
+		}, -1, " enter set  up/down next  HH:MM type  esc cancel  ", "Key{enter} enter set | Key{↑} up/ | Key{↓} down | Key{↑} next | Key{HH:MM} HH:MM type | Key{esc} esc cancel"},
+		{"the box of what is selected", 120, 40, focused(action.Schedule), 10, "‹border ╭›‹focus ▸›‹here  2 Schedule ›‹border ──›‹border ─╮›‹border ╭›‹border ─› ‹strong Email sweep› ‹border ──›‹border ─╮›", "Heading{schedule schedule} ╭▸ 2 Schedule ──╮ | Action{schedule schedule.details} ╭─ Email sweep ──╮"},
+		{"a row of it", 120, 40, focused(action.Schedule), 12, "‹border │›  14:01 ‹good ◉› Email sweep  ‹good running 0:12  ›‹border │›‹border │›  ‹border │›", "Row{schedule 0} │  14:01 ◉ Email sweep  running 0:12  │ | Action{schedule schedule.details} │  │"},
+		{"beside a strip", 96, 12, nil, 2, " ‹dim 2 › ‹strong Schedule ›‹dim 14:30 in 28m ›Email sweep  ‹border │›‹select ‹accent ▸ ›‹select ‹good ◉›‹select  ‹dim 14:01  ›‹select  ‹strong Email sweep›‹select ‹dim  running  ›‹select  ‹dim  ·›‹select  0:12›‹border │›", "Line{schedule true} 2  Schedule 14:30 in 28m Email sweep | Row{forks 0} │▸ ◉ 14:01  Email sweep  running  ·  0:12│"},
+		{"below the lines of a strip", 96, 12, nil, 9, "  ‹border │›  ‹border │›", "Row{forks -3} │  │"},
+		{"a state that just fits", 78, 24, zoomed, 1, "‹border ╭›‹focus ▸›‹here  4 Runs ›‹border ──› ‹dim the newest 2 runs · 1 running · 1 failed · zoomed, z goes back› ‹border ─╮›", "Heading{forks forks} ╭▸ 4 Runs ──the newest 2 runs · 1 running · 1 failed · zoomed, z goes back ─╮"},
+		{"a state that just does not fit", 77, 24, zoomed, 1, "‹border ╭›‹focus ▸›‹here  4 Runs ›‹border ──› ‹dim zoomed, z goes back› ‹border ─╮›", "Heading{forks forks} ╭▸ 4 Runs ── zoomed, z goes back ─╮"},
+		{"a dialog on an odd screen", 80, 23, dialogs(dialog.QuitClicked(pane.Context{})), 8, "‹border │› No outp‹border ›‹focus │›  ‹focus │›‹border ›  ‹border │›", "Dialog{{0 0 true}} │ No outp | Dialog{{0 0 false}}  | Dialog{{0 0 true}} │"},
+		{"a dialog in no room", 40, 10, dialogs(dialog.NewPage("Keys", "x")), 4, "‹dim ›‹strong ›‹dim ›‹focus │› x  ‹focus │›‹dim ›‹strong ›‹dim ›", "Dialog{{0 0 false}} x"},
 		{"borders with titles", 120, 40, nil, 10, "‹border ╭›‹border ─›‹dim  2 ›‹accent Schedule ›‹border ──›‹border ─╮›‹border ╭›‹focus ▸›‹here  4 Runs ›‹border ──› ‹dim 1 running · 1 failed› ‹border ─╮›", "Heading{schedule schedule} ╭─ 2 Schedule ──╮ | Heading{forks forks} ╭▸ 4 Runs ── 1 running · 1 failed ─╮"},
 		{"a border between", 120, 40, nil, 24, "‹border │›  ‹border │›‹border ├›‹border ─›‹tool [5 Chat]›‹dim  6 Logs ›‹border ──› ‹dim 1 approval› ‹border ─┤›", "Row{schedule -1} │  │ | Heading{chat chat} ├─[5 Chat] | Heading{chat logs} 6 Logs | Heading{chat chat} ── 1 approval ─┤"},
-		{"a border below", 120, 40, nil, 37, "‹border ╰──╯›‹border ╰──╯›", ""},
 		{"a separator", 120, 40, nil, 11, "‹border ├›‹border ─› ‹dim today› ‹border ──›‹border ┤›‹border │›‹select ‹accent ▸ ›‹select ‹good ◉›‹select  ‹dim 14:01  ›‹select  ‹strong Email sweep›‹select ‹dim  running  ›‹select  ‹dim  ·›‹select  0:12›‹border │›", "Row{schedule -2} ├─ today ──┤ | Row{forks 0} │▸ ◉ 14:01  Email sweep  running  ·  0:12│"},
 		{"the list's box", 120, 40, focused(action.Updates), 10, "‹border ╭›‹border ─›‹dim  2 ›‹accent Schedule ›‹border ──›‹border ─╮›‹border ╭›‹border ─›‹dim  4 ›‹good Runs ›‹border ──› ‹dim 1 running · 1 failed› ‹border ─╮›", "Heading{schedule schedule} ╭─ 2 Schedule ──╮ | Heading{forks forks} ╭─ 4 Runs ── 1 running · 1 failed ─╮"},
 		{"the selected row", 80, 24, nil, 7, "‹border │›‹select ‹accent ▸ ›‹select ‹good ◉›‹select  ‹dim 14:01  ›‹select  ‹strong Email sweep›‹select ‹dim  running  ›‹select  ‹dim  ·›‹select  0:12›‹border │›", "Row{forks 0} │▸ ◉ 14:01  Email sweep  running  ·  0:12│"},
@@ -362,6 +388,28 @@ func TestEachRowOfTheFrameIsDrawnAndMeansToAClickWhatItShows(t *testing.T) {
 	}
 }
 
+func TestACallThatCoversAStripCanBeHidden(t *testing.T) {
+	for _, c := range []struct {
+		what   string
+		w, h   int
+		change func(*State)
+		hides  string
+	}{
+		{"on a strip", 46, 24, func(*State) {}, "a1"},
+		{"without the focus", 46, 24, func(s *State) { s.Focus = action.Logs }, ""},
+		{"hidden already", 46, 24, func(s *State) { s.Hidden = "a1" }, ""},
+		{"another one was hidden", 46, 24, func(s *State) { s.Hidden = "a0" }, "a1"},
+		{"without a call", 46, 24, func(s *State) { s.Snap.Approvals = nil }, ""},
+		{"on a larger screen", 56, 24, func(*State) {}, ""},
+	} {
+		s := screen(c.w, c.h, busyDay())
+		s.Focus = action.Chat
+		if c.change(s); s.Hideable() != c.hides {
+			t.Errorf("%s: %q can be hidden, want %q", c.what, s.Hideable(), c.hides)
+		}
+	}
+}
+
 func TestAnActionThatIsOffSaysWhy(t *testing.T) {
 	s := screen(120, 40, busyDay())
 	s.Changes = &undo.History{}
@@ -371,7 +419,7 @@ func TestAnActionThatIsOffSaysWhy(t *testing.T) {
 		off  map[action.ID]string
 	}{
 		{"first", func() {}, map[action.ID]string{
-			action.Undo: textNoUndo, action.Redo: textNoRedo, action.Demo: textDemoShell, action.SetUp: textSetUpShell, action.Wider: "", action.Day.Go(): "", action.Help: "", action.CapacityUp: "",
+			action.Undo: textNoUndo, action.Redo: textNoRedo, action.Demo: textDemoShell, action.SetUp: textSetUpShell, action.Wider: "", action.Day.Go(): "", action.Help: "", action.CapacityUp: "", action.ChatSend: textEmptyMessage,
 		}},
 		{"after a change", func() { s.Changes.Add(undo.Change{Name: "capacity 5 → 6"}) }, map[action.ID]string{action.Undo: "", action.Redo: textNoRedo}},
 		{"in the demo", func() { s.Demo = true }, map[action.ID]string{action.Demo: textInDemo}},
@@ -383,7 +431,7 @@ func TestAnActionThatIsOffSaysWhy(t *testing.T) {
 		for id, want := range step.off {
 			a, ok := action.Get(action.Everywhere, id)
 			if !ok {
-				a, _ = action.Get(action.Budget, id)
+				a, _ = action.Get(map[bool]action.Pane{true: action.Chat, false: action.Budget}[id == action.ChatSend], id)
 			}
 			if got := s.Off(a); got != want {
 				t.Errorf("%s, %s is off: %q, want %q", step.when, id, got, want)

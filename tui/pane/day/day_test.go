@@ -164,6 +164,7 @@ func TestEachMarkIsWalkedToSaidAndOpened(t *testing.T) {
 	ping(budget.Ping{Task: "r", Title: "Read", Quiet: true, Answered: noon.Add(-7 * time.Hour)}, 7*time.Hour+30*time.Minute)
 	ping(budget.Ping{Task: "s", Title: "Bad", How: budget.Useless, Text: "x"}, 4*time.Hour)
 	s.Day = []google.Item{{Title: "Dentist", Place: "Main St", Start: noon.Add(2 * time.Hour)}, {Title: "Holiday", Start: noon, AllDay: true}}
+	s.Budget.Fires = append(s.Budget.Fires, budget.Fire{At: noon.Add(6 * time.Hour), Task: "u", Title: "Even", Rate: 0.5})
 	p, c := at(s)
 	c.Theme = tuitest.Colours
 	p.Do(c, action.DayFirst)
@@ -195,6 +196,7 @@ func TestEachMarkIsWalkedToSaidAndOpened(t *testing.T) {
 		"‹accent ○ ›15:00 Tea · to come → task e",
 		"‹ping ◇ ›2 of 2 here: 15:01 Water · likely · it usually pings → task i",
 		"‹warn ◈ ›16:00 Bread · no token expected · its ping will be refused → task l",
+		"‹warn ◈ ›18:00 Even · no token expected · its ping will be refused → task u",
 		"‹accent ○ ›23:50 Late · to come → task g",
 	}, said); d != "" {
 		t.Error(d)
