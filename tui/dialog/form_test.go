@@ -286,7 +286,7 @@ func TestWhatIsTypedAsATimeIsExplainedOrRefused(t *testing.T) {
 
 func TestEveryMomentOfTheDialogLiesAhead(t *testing.T) {
 	for now, want := range map[time.Time]string{
-		clockAt(19, 59): "30 minutes 20:29, 1 hour 20:59, this evening 21:00, tomorrow 09:00", clockAt(20, 0): "30 minutes 20:30, 1 hour 21:00, tomorrow 09:00",
+		clockAt(16, 59): "30 minutes 17:29, 1 hour 17:59, this evening 18:00, tomorrow 08:00", clockAt(17, 0): "30 minutes 17:30, 1 hour 18:00, tomorrow 08:00",
 	} {
 		var got []string
 		for _, c := range moments(when.Reader{Now: now}) {
