@@ -186,6 +186,96 @@ func TestTheListsBehindTheDashboardSayWhatHappened(t *testing.T) {
 	})
 }
 
+func TestWhatIsExplainedIsReadInFull(t *testing.T) {
+	tell(t, []story{
+		{"the fields of a routine", nil, `
+			@80x70 edit <More> => optional, such as 9:00-11:00: the bot chooses the minute | optional: fires up to this much later, such as 10m | optional: a few words for lists and the schedule | what the bot should do, in your words | whether it may send you messages | what happens when the bot was off at the time | optional: how late it may then still run, such as at most | in the background, or as a turn of the conversation that | when its report joins the conversation: on_ping means | optional: a command that decides before each fire whether | what the check prints is sent as it is, without a model | for background runs; the default is in the settings | thinks before it answers: better, but slower and dearer | starts without the conversation: cheaper, but knows | also runs when a spending limit is reached | tools to allow, separated by ; such as | tools to forbid, separated by ; | folders in skills/ to add to the prompt, separated by ; | keeps all its tools after reading web pages, mail or`, nil},
+		{"the fields of a reminder", reminder, `
+			@80x70 edit <More> => optional: what it says before, such as 1 day: The dentist | whether it comes back until you press Done on its ping | how many follow-ups it may schedule, 0 to 10000`, nil},
+		{"the kinds of a new task", nil, `
+			@80x40 new up up => Kind routine | repeats on a schedule`, nil},
+		{"the words of the help", nil, `
+			@118x400 help => ping A message from a background run to you. Each costs a token; critical ones are free | token The price of a ping. The budget refills over time; when it is empty, you are left alone | run, fork A task that works in the background: ◉ running, ◐ waiting, ✓ done, ✗ failed, ■ stopped | update A run's report without a ping: it joins the conversation with your next message | routine A task that repeats; a reminder fires once, or is a chain of checks | welcome What to do first. The palette opens it again under its name | signs ! needs you or is on hold, ‼ critical, ◆ ping, ◈ refused ping, ◇ likely ping, △ missed, ○ upcoming, ▪ | click Focus a pane or select a row; on the selected row, same as enter | click below On a key in the last line: same as that key | wheel Scroll what is under the pointer`, nil},
+		{"how a model and Discord are connected", nil, `
+			@118x60 connect => Until a model is connected, scripted replies answer, at no cost. Run these in a shell, then start | Claude, with your Claude account | 1 npm install -g @anthropic-ai/claude-code | 2 ollim-bot auth login | An API key | 1 put the line ANTHROPIC_API_KEY=sk-ant-... into the file .env of the data directory | 2 for other providers: ollim-bot help connect-a-model | Discord, so that pings reach your phone | 1 ollim-bot init | Check it | 1 ollim-bot doctor`, nil},
+		{"what the palette would do", busy, `
+			: "open tea"        => first: Open Tea task | enter opens its page
+			: "resume landlord" => enter resumes it; u undoes
+			: "pause tea"       => enter pauses it; u undoes
+			: "snooze tea"      => enter asks until when
+			: "preview tea"     => first: Preview the prompt of Tea task | enter shows exactly what would be sent
+			: "delete tea"      => first: Delete Tea task | enter deletes its file; u undoes
+			: "file of tea"     => first: Open the file of Tea task | enter opens its file in your editor
+			: "parcel"          => enter shows it in full
+			: "inbox failed"    => enter opens it on the runs page
+			: "quiet hours"     => enter opens it on the settings page
+			: "capacity 7"      => enter sets the capacity of the ping budget
+			: "refill 7"        => enter sets how many minutes a token takes
+			: "theme dark"      => enter changes how the dashboard looks
+			: "account monday"  => enter shows what became of each due time since a day: monday, 30d, 2026-…
+			: "runs failed monday" => enter lists runs: a day, a state, words
+			: "acc"             => first: account DAY command`, nil},
+	})
+}
+
+func TestEveryKeyOfADialogIsItsOwn(t *testing.T) {
+	tell(t, []story{
+		{"of a form", nil, `
+			edit down down down => ▸ Pings when it has something to say
+			right               => ▸ Pings never
+			left                => ▸ Pings when it has something to say
+			shift+tab shift+tab => ▸ Title Tea
+			tab "x" shift+enter "y" ctrl+j "z" => at 9:00, every day; next Wednesday 11 March at 09:00
+			ctrl+s              => gives sends EditTask ID=aaaa0001 Version=v1 Edit={Body=Make tea.x\ny\nz}
+			edit up right       => ▸ Runs in the background`, nil},
+		{"of a selected number, which an erasing key takes away", nil, `
+			budget backspace => ▸ Capacity
+			budget delete    => ▸ Capacity
+			budget ctrl+h    => ▸ Capacity
+			budget ctrl+d    => ▸ Capacity
+			budget ctrl+w    => ▸ Capacity
+			budget ctrl+k    => ▸ Capacity
+			budget left      => ▸ Capacity 0`, nil},
+		{"of a question", nil, `
+			leave tab   => ▸ y quit and stop them
+			right       => ▸ n stay
+			l           => ▸ y quit and stop them
+			left        => ▸ n stay
+			h           => ▸ y quit and stop them
+			j           => ▸ n stay
+			up          => ▸ y quit and stop them
+			N           => gives closes
+			leave q     => gives closes
+			leave ~300ms Y => gives closes, leaves 1`, nil},
+		{"of a page", nil, `
+			engine q     => gives closes
+			engine ?     => gives closes
+			engine !     => gives closes
+			engine enter => gives closes
+			engine C     => gives says copied, if the terminal allows it, copies engine\nstate\nsurface\ntoday      $0.00
+			engine c     => gives says copied, if the terminal allows it, copies engine\nstate\nsurface\ntoday      $0.00
+			engine i     => gives closes, runs chat.write
+			engine <engine> => gives nothing
+			engine ctrl+c => gives closes`, nil},
+		{"of the palette", busy, `
+			: "tea" ctrl+n => painted: ‹select  ▸ Fire ‹match Tea›‹select  ›‹select  ‹dim task ›‹select ›
+			ctrl+p         => painted: ‹select  ▸ Open ‹match Tea›‹select  ›‹select  ‹dim task ›‹select ›
+			shift+tab      => painted: ‹select  ▸ Open the file of ‹match Tea›‹select  ›‹select  ‹dim task ›‹select ›
+			up             => painted: ‹select  ▸ Delete ‹match Tea›‹select  ›‹select  ‹dim task ›‹select ›
+			<Pause Tea>    => gives closes, does Pause ID=7ea00000 Paused=true
+			: "tea" </tea> => gives nothing
+			wheeldown      => painted: ‹select  ▸ Fire ‹match Tea›‹select  ›‹select  ‹dim task ›‹select ›
+			: esc          => gives closes
+			: enter        => gives closes, runs forks.tail`, nil},
+		{"of the keys", nil, `
+			help / {stop} => /stop 3 actions
+			ctrl+c        => gives closes
+			help => hints: esc close, / filter, PgUp/PgDn scroll
+			/    => hints: enter keep the filter, esc show all rows
+			esc => gives nothing`, nil},
+	})
+}
+
 func TestAnActionOnATaskIsCarriedOutOrOpensItsDialog(t *testing.T) {
 	task := schedule.TaskView{ID: "a", Title: "Tea", Path: "routines/tea.md", Paused: true}
 	for id, want := range map[action.ID]string{
