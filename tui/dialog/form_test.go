@@ -140,31 +140,6 @@ func TestThePartsOfADialogHaveTheirColours(t *testing.T) {
 	})
 }
 
-// The form shows what a person needs; one row opens the rest, each with its explanation.
-func TestTheOtherFieldsAreBehindOneRow(t *testing.T) {
-	for name, of := range map[string]func(d *desk) *Form{
-		"new": func(*desk) *Form { return NewTask() }, "edit": func(d *desk) *Form { return editTask(d.file).Form },
-	} {
-		d := newDesk()
-		f := of(d)
-		d.dialog = f
-		if screen := strings.Join(d.lines(t, name), "\n"); len(f.Fields) != 6 || strings.Contains(screen, "Model  ") || !strings.Contains(screen, "More options…") {
-			t.Errorf("%s: %d fields:\n%s", name, len(f.Fields), screen)
-		}
-		f.at = len(f.Fields) - 1
-		d.input(t, "enter")
-		if given(d.gave) != "nothing" || f.Fields[f.at].Label != "Runs" {
-			t.Errorf("%s: enter on the row gives %s, at %s", name, given(d.gave), f.Fields[f.at].Label)
-		}
-		for i, field := range f.Fields {
-			f.at = i
-			if note, _ := field.check(d.Context, false); note == "" || !strings.Contains(strings.Join(d.lines(t, name), "\n"), "▸ "+field.Label) {
-				t.Errorf("%s: %s is not explained", name, field.Label)
-			}
-		}
-	}
-}
-
 // The same field has the same name in both forms, and docs/routines.md names it.
 func TestTheDocsNameEveryFieldOfTheForms(t *testing.T) {
 	text, err := os.ReadFile("../../docs/routines.md")

@@ -265,6 +265,25 @@ func TestAFrameThatWasNotWrittenIsAnErrorAndIsWrittenAgain(t *testing.T) {
 	}
 }
 
+func TestWhatCouldNotBeWrittenIsAnError(t *testing.T) {
+	for what, does := range map[string]func(s *Screen) error{
+		"the mouse": func(s *Screen) error { return s.SetMouse(true) }, "a title": func(s *Screen) error { return s.SetTitle("x") }, "the bell": (*Screen).Bell,
+		"a notification": func(s *Screen) error { return s.Notify("x") }, "a copy": func(s *Screen) error { return s.Copy("x") },
+		"the background": (*Screen).AskBackground, "the end": (*Screen).Close,
+	} {
+		s := New(context.Background(), &flaky{fail: 2}, nil)
+		testkit.Must(t, s.Open())
+		if err := does(s); !errors.Is(err, errGone) || err.Error() != "write to the terminal: input/output error" {
+			t.Errorf("%s gives %v", what, err)
+		}
+	}
+	s := New(context.Background(), &flaky{fail: 3}, nil)
+	testkit.Must(t, errors.Join(s.Open(), s.SetMouse(true)))
+	if err := s.SetMouse(false); !errors.Is(err, errGone) {
+		t.Errorf("giving the mouse back gives %v", err)
+	}
+}
+
 // modes describes the settings of a terminal.
 func modes(t *testing.T, f *os.File) string {
 	t.Helper()
