@@ -3,8 +3,10 @@ package message
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/bwmarrin/discordgo"
+	"github.com/google/go-cmp/cmp"
 )
 
 // written is a message of the user with more in it.
@@ -18,17 +20,26 @@ func TestAMessageIsReadWithItsFilesAndWhatItAnswers(t *testing.T) {
 		"message_reference":{"message_id":"10","channel_id":"77"},
 		"referenced_message":{"id":"10","channel_id":"77","author":{"id":"1000"},"content":"","embeds":[{"title":"T","description":"D"}]}}`
 	m := read(t, data)
-	if m.ID != "11" || m.ChannelID != "77" || m.Author.ID != "42" || !m.Author.Bot || m.EditedTimestamp == nil || m.GuildID != "" {
-		t.Errorf("%+v", m)
+	edited := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	want := &discordgo.Message{
+		ID: "11", ChannelID: "77", Type: discordgo.MessageTypeReply, Content: "yes\u202e", Author: &discordgo.User{ID: "42", Bot: true}, EditedTimestamp: &edited,
+		Attachments:      []*discordgo.MessageAttachment{{ID: "5", URL: "https://cdn.discordapp.com/a", Filename: "a\n.png"}},
+		MessageReference: &discordgo.MessageReference{MessageID: "10", ChannelID: "77"}, Components: []discordgo.MessageComponent{},
 	}
+	answered := m.ReferencedMessage
+	m.ReferencedMessage = nil
+	if d := cmp.Diff(want, m); d != "" {
+		t.Error(d)
+	}
+	m.ReferencedMessage = answered
 	if got := Text(m); got != "yes" {
 		t.Errorf("text %q", got)
 	}
 	if id, text := Answered(m); id != "10" || text != "T\nD" {
 		t.Errorf("answers %q, %q", id, text)
 	}
-	if f := Files(m); len(f) != 1 || f[0].URL != "https://cdn.discordapp.com/a" || f[0].Filename == "" {
-		t.Errorf("files %+v", f)
+	if d := cmp.Diff(want.Attachments, Files(m)); d != "" {
+		t.Errorf("files: %s", d)
 	}
 }
 
@@ -72,8 +83,8 @@ func TestWhatHasNoWordsOfItsOwnBecomesWords(t *testing.T) {
 
 func TestFilesOfAForwardedMessageComeAlong(t *testing.T) {
 	m := read(t, written(`,"message_snapshots":[{"message":{"content":"look","attachments":[{"id":"5","url":"https://cdn.discordapp.com/a","filename":"a.png"}]}}]`))
-	if f := Files(m); len(f) != 1 || f[0].Filename != "a.png" {
-		t.Errorf("%+v", f)
+	if d := cmp.Diff([]*discordgo.MessageAttachment{{ID: "5", URL: "https://cdn.discordapp.com/a", Filename: "a.png"}}, Files(m)); d != "" {
+		t.Error(d)
 	}
 }
 
@@ -108,6 +119,9 @@ func TestAQuotedCardKeepsItsWords(t *testing.T) {
 	m := read(t, written(`,"content":"yes","referenced_message":{`+card+`},"message_reference":{"message_id":"10"}`))
 	if _, quoted := Answered(m); quoted != "Look:\nPlan\nToday\n9:00: bank\nMore" {
 		t.Errorf("%q", quoted)
+	}
+	if got := Card(&discordgo.Message{Embeds: []*discordgo.MessageEmbed{nil, {Title: "Plan"}}}); got != "Plan" { // as discordgo reads null
+		t.Errorf("%q", got)
 	}
 }
 
@@ -169,6 +183,20 @@ func TestAMessageWithoutACertainAuthorIsUnreadableAndStillHasItsTraits(t *testin
 			t.Errorf("%s: %+v, want %+v", author, got, want)
 		}
 	}
+	for _, data := range []string{
+		`{"id":"x","channel_id":"77","author":{"id":"42"}}`, `{"id":"11","channel_id":"","author":{"id":"42"}}`, `{"id":"11","channel_id":"77"}`,
+		`{"id":"11","channel_id":"77","author":{"id":"42"},"message_reference":{"message_id":"x"}}`, `[]`,
+	} {
+		if m, err := Decode([]byte(data)); err == nil {
+			t.Errorf("%s: %+v", data, m)
+		}
+	}
+	if got := TraitsOf([]byte(`{"id":"` + strings.Repeat("1", 41) + `","nonce":"a\nb"}`)); got != (Traits{ID: strings.Repeat("1", 39) + "…", Nonce: "a b"}) {
+		t.Errorf("long or dirty traits are %+v", got)
+	}
+	if m := read(t, written(`,"message_reference":{"message_id":""}`)); m.MessageReference.MessageID != "" {
+		t.Errorf("%+v", m)
+	}
 	for _, data := range []string{``, `[]`, `7`, `null`, `{"id":7,"channel_id":null,"nonce":5,"author":[]}`} {
 		if got := TraitsOf([]byte(data)); got != (Traits{}) {
 			t.Errorf("%s: %+v", data, got)
@@ -185,7 +213,7 @@ func TestARecordingIsFoundAndHeardInAMessageAndInAForwardedOne(t *testing.T) {
 		text, spoken string // without and with what was heard
 	}{
 		"its own":           {`,"flags":8192,` + file, 1, false, "[voice message, 3 s]", "[voice message, 3 s]\nbuy milk"},
-		"of a forward":      {`,"message_snapshots":[{"message":{"flags":8192,` + file + `}}]`, 1, true, "[forwarded message]\n[voice message, 3 s]", "[voice message, 3 s]\nbuy milk"},
+		"of a forward":      {`,"message_snapshots":[{"message":{"flags":8192,` + file + `}}]`, 1, true, "[forwarded message]\n[voice message, 3 s]", "[forwarded message]\n[voice message, 3 s]\nbuy milk"},
 		"only a sound file": {`,"content":"listen",` + file, 0, false, "listen", "listen"},
 		"a lost recording":  {`,"flags":8192,"attachments":[]`, 0, false, "", ""},
 	} {
@@ -194,7 +222,7 @@ func TestARecordingIsFoundAndHeardInAMessageAndInAForwardedOne(t *testing.T) {
 		for _, v := range voices {
 			heard[v] = "buy milk"
 		}
-		if len(voices) != tc.voices || Forwards(m) != tc.forwards || Text(m) != tc.text || !strings.Contains(TextWith(m, heard), tc.spoken) {
+		if len(voices) != tc.voices || Forwards(m) != tc.forwards || Text(m) != tc.text || TextWith(m, heard) != tc.spoken {
 			t.Errorf("%s: %d recordings, forwards %v, %q, heard as %q", name, len(voices), Forwards(m), Text(m), TextWith(m, heard))
 		}
 	}

@@ -98,7 +98,10 @@ func TestAnEmbedLooksLikeTheOriginals(t *testing.T) {
 			{Label: "Ask", Style: "primary", Action: "act:agent:1a2b3c4d"},
 			{Label: "Drop", Style: "danger", Action: "task_del:x"},
 			{Label: "", Style: "loud", Action: "dismiss:"},
+			{Label: "Later", Action: post.RemindLater + ":7"},
+			{Label: "Again…", Action: post.PingLater + ":8"},
 		},
+		Selects: []post.Select{{Action: "snooze:k"}, {Action: "No Action", Choices: []post.Choice{{Value: "1h"}}}, {Action: "snooze:k", Choices: []post.Choice{{Label: "An hour", Value: "1h"}}}},
 	}
 	card, rows := embed(e, "bg", "")
 	want := &discordgo.MessageEmbed{
@@ -113,9 +116,27 @@ func TestAnEmbedLooksLikeTheOriginals(t *testing.T) {
 		discordgo.Button{Label: "Ask", CustomID: "act:agent:1a2b3c4d", Style: discordgo.PrimaryButton},
 		discordgo.Button{Label: "Drop", CustomID: "act:task_del:x", Style: discordgo.DangerButton},
 		discordgo.Button{Label: "–", CustomID: "act:dismiss:_", Style: discordgo.SecondaryButton},
+		discordgo.Button{Label: "Later…", CustomID: "act:" + post.RemindLater + ":7", Style: discordgo.SecondaryButton},
+	}}, discordgo.ActionsRow{Components: []discordgo.MessageComponent{
+		discordgo.Button{Label: "Again…", CustomID: "act:" + post.PingLater + ":8", Style: discordgo.SecondaryButton},
+	}}, discordgo.ActionsRow{Components: []discordgo.MessageComponent{
+		discordgo.SelectMenu{MenuType: discordgo.StringSelectMenu, CustomID: "act:snooze:k", Options: []discordgo.SelectMenuOption{{Label: "An hour", Value: "1h"}}},
 	}}}
 	if diff := cmp.Diff(wantRows, rows); diff != "" {
 		t.Error(diff)
+	}
+	if diff := cmp.Diff([][]string{{"Done", "Ask", "Drop", "–", "Later…"}, {"Again…"}}, Labels(rest.Message{Components: rows})); diff != "" {
+		t.Errorf("labels: %s", diff)
+	}
+	stop := []discordgo.MessageComponent{discordgo.ActionsRow{Components: []discordgo.MessageComponent{
+		discordgo.Button{Label: "Stop", CustomID: "act:" + post.StopAnswer + ":a1", Style: discordgo.SecondaryButton},
+	}}}
+	if diff := cmp.Diff(stop, StopButton("a1")); diff != "" {
+		t.Errorf("below a growing answer: %s", diff)
+	}
+	e.Selects = []post.Select{e.Selects[2], e.Selects[2], e.Selects[2], e.Selects[2]}
+	if _, rows := embed(e, "bg", ""); len(rows) != 5 {
+		t.Errorf("%d rows of buttons and menus", len(rows))
 	}
 }
 
@@ -399,6 +420,9 @@ func TestATextCannotLeaveItsCode(t *testing.T) {
 
 func TestReactionsAnswerApprovals(t *testing.T) {
 	var got []policy.Verdict
+	if diff := cmp.Diff([]string{reactAllow, reactDeny}, Reactions(policy.Approval{})); diff != "" {
+		t.Errorf("without a scope: %s", diff)
+	}
 	for _, e := range append(Reactions(policy.Approval{Tool: "Bash"}), "👍", "👍🏽", "👎", "🎉") {
 		got = append(got, Verdict(e))
 	}

@@ -30,6 +30,14 @@ func TestATableIsCodeWhereItIsNarrowAndAListWhereItIsWide(t *testing.T) {
 		"no delimiter":     {"| a | b |\n| c | d |\n", "| a | b |\n| c | d |\n"},
 		"other delimiter":  {"| a | b |\n|---|\n", "| a | b |\n|---|\n"},
 		"a spoiler":        {"||hidden||\n", "||hidden||\n"},
+		"its styles go":    {"|A|B|\n|-|-|\n|__x__ ~~y~~|`z`|\n", "```\nA    B\n──────\nx y  z\n```\n"},
+		"an address":       {"|A|B|\n|-|-|\n|x|https://a.example|\n", "- **A**: x\n  **B**: https://a.example\n"},
+		"half a link":      {"|A|B|\n|-|-|\n|x]|(y)|\n", "```\nA   B\n───────\nx]  (y)\n```\n"},
+		"its sides":        {"|A|B|C|D|\n|-:|:-:|:-|-|\n|1|2|3|4|\n|11|22|33|44|\n", "```\n A  B   C   D\n──────────────\n 1  2   3   4\n11  22  33  44\n```\n"},
+		"just narrow":      {"|A|B|\n|-|-|\n|" + strings.Repeat("x", narrow-3) + "|y|\n", "```\nA" + strings.Repeat(" ", narrow-2) + "B\n" + strings.Repeat("─", narrow) + "\n" + strings.Repeat("x", narrow-3) + "  y\n```\n"},
+		"just wide":        {"|A|B|\n|-|-|\n|" + strings.Repeat("x", narrow-2) + "|y|\n", "- **A**: " + strings.Repeat("x", narrow-2) + "\n  **B**: y\n"},
+		"an indented one":  {"   | A | B |\n   |---|---|\n   | x | y |\n", "```\nA  B\n────\nx  y\n```\n"},
+		"two of them":      {rain + "\n" + rain, code + "\n" + code},
 		"a command's pipe": {"run a | b\n---\nend", "run a | b\n---\nend"},
 	} {
 		if diff := cmp.Diff(tt.want, Markdown(tt.text, false)); diff != "" {
@@ -46,8 +54,13 @@ func TestATableThatGrowsIsNeverSeenRaw(t *testing.T) {
 			t.Fatalf("%q shows %q", text[:n], got)
 		}
 	}
-	if got := Markdown(text[:len("Here:\n\n")+len(rain)], true); !strings.Contains(got, "12 mm") {
-		t.Errorf("%q", got)
+	for so, want := range map[string]string{
+		rain: "```\nDay   Rain\n──────────\nMon   3 mm\nTue  12 mm\n```\n", "x\n| Day": "x\n", "x\n| Day | Rain |\n": "x\n", "x\n| Day | Rain |\n|--": "x\n",
+		rain[:len(rain)-3]: "```\nDay  Rain\n─────────\nMon  3 mm\n```\n", "| a |\n| b |": "", "x\n|a|\n|b|\n|c": "x\n|a|\n|b|\n", "x": "x", "x\n": "x\n",
+	} {
+		if got := Markdown(so, true); got != want {
+			t.Errorf("%q shows %q, want %q", so, got, want)
+		}
 	}
 }
 

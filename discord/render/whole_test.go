@@ -66,15 +66,17 @@ func TestACutLeavesCodeLinksAndSpoilersWhole(t *testing.T) {
 		text string
 		want []string
 	}{
-		"code":       {x(1790) + " `" + strings.Repeat("a b", 80) + "` end", []string{x(1790) + " ", "`" + strings.Repeat("a b", 80) + "` end"}},
-		"open code":  {x(1790) + " `" + x(400), []string{x(1790) + " ", "`" + x(400)}},
-		"its end":    {x(1995) + " `ab cd` end", []string{x(1995) + " ", "`ab cd` end"}},
-		"link":       {x(1900) + " [the long page](https://example.com/" + x(100) + ") end", []string{x(1900) + " ", "[the long page](https://example.com/" + x(100) + ") end"}},
-		"link at (":  {x(1980) + " [a b c d e f g h](https://example.com) end", []string{x(1980) + " ", "[a b c d e f g h](https://example.com) end"}},
-		"address":    {x(1700) + " https://example.com/" + x(400), []string{x(1700) + " ", "https://example.com/" + x(400)}},
-		"a box":      {x(1950) + " [x] done " + x(100), []string{x(1950) + " [x] done ", x(100)}},
-		"spoiler":    {x(1900) + " ||it was the " + strings.Repeat("butler ", 20) + "|| end", []string{x(1900) + " ||it was the " + strings.Repeat("butler ", 11) + "butler|| ", "||" + strings.Repeat("butler ", 8) + "|| end"}},
-		"early tick": {x(100) + "`" + x(2000), []string{x(100) + "`" + x(1899), x(101)}},
+		"code":        {x(1790) + " `" + strings.Repeat("a b", 80) + "` end", []string{x(1790) + " ", "`" + strings.Repeat("a b", 80) + "` end"}},
+		"open code":   {x(1790) + " `" + x(400), []string{x(1790) + " ", "`" + x(400)}},
+		"its end":     {x(1995) + " `ab cd` end", []string{x(1995) + " ", "`ab cd` end"}},
+		"link":        {x(1900) + " [the long page](https://example.com/" + x(100) + ") end", []string{x(1900) + " ", "[the long page](https://example.com/" + x(100) + ") end"}},
+		"link at (":   {x(1980) + " [a b c d e f g h](https://example.com) end", []string{x(1980) + " ", "[a b c d e f g h](https://example.com) end"}},
+		"its address": {x(1950) + " [page](https://example.com/a" + " b" + x(100) + ") end", []string{x(1950) + " ", "[page](https://example.com/a b" + x(100) + ") end"}},
+		"whole ones":  {x(1700) + " [a](b) [c] \\` `d` `" + x(400), []string{x(1700) + " [a](b) [c] \\` `d` ", "`" + x(400)}},
+		"address":     {x(1700) + " https://example.com/" + x(400), []string{x(1700) + " ", "https://example.com/" + x(400)}},
+		"a box":       {x(1950) + " [x] done " + x(100), []string{x(1950) + " [x] done ", x(100)}},
+		"spoiler":     {x(1900) + " ||it was the " + strings.Repeat("butler ", 20) + "|| end", []string{x(1900) + " ||it was the " + strings.Repeat("butler ", 11) + "butler|| ", "||" + strings.Repeat("butler ", 8) + "|| end"}},
+		"early tick":  {x(100) + "`" + x(2000), []string{x(100) + "`" + x(1899), x(101)}},
 	} {
 		if diff := cmp.Diff(tt.want, Split(tt.text, 2000)); diff != "" {
 			t.Errorf("%s: %s", name, diff)

@@ -221,8 +221,33 @@ func TestAnActionWithoutASelectionSaysItsEffectAndMakesItsCommand(t *testing.T) 
 			t.Errorf("%s (-want +got):\n%s", c.id, d)
 		}
 	}
-	if a, _ := Get(Updates, UpdatesDeliver); a.Make(quick) != (command.DeliverNow{}) {
-		t.Errorf("deliver makes %#v", a.Make(quick))
+	for _, c := range []struct {
+		pane Pane
+		id   ID
+		of   core.Snapshot
+		hint string
+		make command.Value
+	}{
+		{Updates, UpdatesDeliver, core.Snapshot{Updates: make([]updates.Update, 1)}, "", command.DeliverNow{}},
+		{Updates, UpdatesDeliver, core.Snapshot{Updates: make([]updates.Update, 2)}, "all 2", command.DeliverNow{}},
+		{Budget, Mute, core.Snapshot{Zone: time.UTC}, "", nil},
+		{Budget, Mute, core.Snapshot{Zone: time.UTC, Budget: core.BudgetView{Muted: at}}, "until 14:00", nil},
+		{Schedule, ScheduleAllow, core.Snapshot{}, "", nil},
+		{Schedule, ScheduleAllow, core.Snapshot{Schedule: schedule.View{Tasks: []schedule.TaskView{{ID: "x", Waits: "it may use Bash"}}}}, "1 in all", nil},
+		{Costs, CostsLift, core.Snapshot{}, "", command.LiftCaps{}},
+		{Costs, CostsLift, core.Snapshot{Money: money.State{Lifted: true}}, "lifted", command.LiftCaps{Undo: true}},
+	} {
+		a, _ := Get(c.pane, c.id)
+		hint, do := "", command.Value(nil)
+		if a.Hint != nil {
+			hint = a.Hint(c.of)
+		}
+		if a.Make != nil {
+			do = a.Make(c.of)
+		}
+		if hint != c.hint || do != c.make {
+			t.Errorf("%s says %q and makes %#v", c.id, hint, do)
+		}
 	}
 }
 
@@ -234,7 +259,7 @@ func TestTheFirstReasonWhyAnActionIsOffIsGiven(t *testing.T) {
 		pane Pane
 		id   ID
 		of   core.Snapshot
-		why  string // begins with it; empty if it is not off
+		why  string // empty if it is not off
 	}{
 		{Schedule, ScheduleDetails, core.Snapshot{}, "nothing is scheduled"},
 		{Schedule, ScheduleDetails, core.Snapshot{Schedule: schedule.View{Entries: entry}}, ""},
@@ -244,15 +269,15 @@ func TestTheFirstReasonWhyAnActionIsOffIsGiven(t *testing.T) {
 		{Schedule, ScheduleDetails, core.Snapshot{Schedule: schedule.View{Entries: entry, Tasks: task}}, ""},
 		{Updates, UpdatesDeliver, core.Snapshot{}, "there is no pending update"},
 		{Updates, UpdatesDeliver, core.Snapshot{Updates: pending}, ""},
-		{Updates, UpdatesDeliver, core.Snapshot{Updates: pending, Fork: &chat.Banner{}}, "updates go to the main session"},
+		{Updates, UpdatesDeliver, core.Snapshot{Updates: pending, Fork: &chat.Banner{}}, "updates go to the main session; leave the fork first"},
 		{Forks, ForksResume, core.Snapshot{}, "no run has ended yet"},
 		{Forks, ForksResume, core.Snapshot{Forks: done}, ""},
-		{Forks, ForksResume, core.Snapshot{Forks: done, Fork: &chat.Banner{}}, "the chat is already in a fork"},
-		{Forks, ForksResume, core.Snapshot{Forks: done, Fork: &chat.Banner{Resumed: true}}, "the chat is already in a fork"},
-		{Forks, ForksStop, core.Snapshot{Forks: done}, "no run"},
+		{Forks, ForksResume, core.Snapshot{Forks: done, Fork: &chat.Banner{}}, "the chat is already in a fork; leave it first"},
+		{Forks, ForksResume, core.Snapshot{Forks: done, Fork: &chat.Banner{Resumed: true}}, "the chat is already in a fork; leave it first"},
+		{Forks, ForksStop, core.Snapshot{Forks: done}, "no run is waiting or running"},
 		{Chat, ForkSave, core.Snapshot{}, "the chat is not in a fork"},
 		{Chat, ForkSave, core.Snapshot{Fork: &chat.Banner{}}, ""},
-		{Chat, ForkSave, core.Snapshot{Fork: &chat.Banner{Resumed: true}}, "this fork continues a background run"},
+		{Chat, ForkSave, core.Snapshot{Fork: &chat.Banner{Resumed: true}}, "this fork continues a background run; report or exit instead"},
 		{Chat, ForkReport, core.Snapshot{}, "the chat is not in a fork"},
 		{Chat, ForkReport, core.Snapshot{Fork: &chat.Banner{Resumed: true}}, ""},
 		{Chat, ForkExit, core.Snapshot{}, "the chat is not in a fork"},
@@ -265,7 +290,7 @@ func TestTheFirstReasonWhyAnActionIsOffIsGiven(t *testing.T) {
 		if !ok || a.Off == nil {
 			t.Fatalf("%s is never off", c.id)
 		}
-		if got := a.Off(c.of); !strings.HasPrefix(got, c.why) || (got == "") != (c.why == "") {
+		if got := a.Off(c.of); got != c.why {
 			t.Errorf("%s is off because %q, want %q", c.id, got, c.why)
 		}
 	}

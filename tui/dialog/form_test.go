@@ -34,19 +34,19 @@ func TestATaskIsEditedAsItsStoriesSay(t *testing.T) {
 		{"what was not changed is not written", nil, `edit enter => gives sends EditTask ID=aaaa0001 Version=v1`, nil},
 		{"only what was changed is written", nil, `
 			edit ctrl+u "every weekday at 10" tab ctrl+u tab ctrl+u "Make coffee." tab tab tab => ▸ More options… | hints: enter open, tab next field, ctrl+s save the file, esc leave
-			enter => ▸ Runs
+			enter => ▸ Runs in the background
 			<May use> "Bash(git log, x); Read(**.md)" ctrl+s => gives sends EditTask ID=aaaa0001 Version=v1 Edit={Set=[{Key=cron Value=0 10 * * 1-5} {Key=description} {Key=allowed-tools Value=[Bash(git log, x) Read(**.md)]}] Body=Make coffee.}`, nil},
-		{"a wrong field is refused beside it", nil, `edit ctrl+u "61 * * * *" enter => minute 61 does not exist | gives nothing`, nil},
+		{"a wrong field is refused beside it", nil, `edit ctrl+u "61 * * * *" enter => ! minute 61 does not exist; write 0 to 59 | gives nothing`, nil},
 		{"a file that was changed under the form shows both and asks", nil, `
 			@78x40 edit ctrl+u "0 10 * * *" enter => gives sends EditTask ID=aaaa0001 Version=v1 Edit={Set=[{Key=cron Value=0 10 * * *}]}
-			(the file is changed) => gives nothing | routines/tea.md has changed on disk since you last saw it | When is "0 8 * * *" in the file and "0 10 * * *" here | Enter overwrites it
+			(the file is changed) => gives nothing | ✗ routines/tea.md has changed on disk since you last saw it: When is "0 | ✗ routines/tea.md has changed on disk since you last saw it: When is "0 8 * * *" in the file and "0 10 * * *" here. Enter overwrites it with | 8 * * *" in the file and "0 10 * * *" here. Enter overwrites it with
 			enter                 => gives sends EditTask ID=aaaa0001 Version=v2 Edit={Set=[{Key=cron Value=0 10 * * *}]}`, changed},
 		{"a prompt of several lines is written in the form", func(d *desk) { d.file.Body = "Make tea.\nGreen." }, `
-			edit tab tab => ▸ Prompt | Green.
-			alt+enter {With milk.} up space {Now.} => ▸ Prompt
+			edit tab tab => ▸ Prompt Make tea. | Green.
+			alt+enter {With milk.} up space {Now.} => ▸ Prompt Make tea.
 			enter => gives sends EditTask ID=aaaa0001 Version=v1 Edit={Body=Make tea.\nGreen. Now.\nWith milk.}`, nil},
 		{"a prompt that is too long is left to the editor", func(d *desk) { d.file.Body = strings.Repeat("Make tea.\n", 4000) + "Green." }, `
-			@78x40 edit => 4001 lines: edit them in the file
+			@78x40 edit => Prompt 4001 lines: edit them in the file
 			enter       => gives sends EditTask ID=aaaa0001 Version=v1`, nil},
 		{"a reminder is kept until it is done", reminder, `
 			edit up up space enter => gives sends EditTask ID=aaaa0001 Version=v1 Edit={Set=[{Key=until Value=done}]}`, nil},
@@ -54,43 +54,90 @@ func TestATaskIsEditedAsItsStoriesSay(t *testing.T) {
 			new up space space down "in 2 hours" tab tab "Look" enter => gives sends AddTask At=10 16:02:00 Message=Look UntilDone=true`, nil},
 		{"what was typed is not lost by one key", nil, `
 			edit tab "X" => hints: enter save the file, tab next field, esc leave
-			esc  => gives nothing | Esc again discards
+			esc  => gives nothing | ✗ Esc again discards; any other key keeps editing
 			tab  => !Esc again discards
 			esc esc => gives closes`, nil},
 		{"without a change it is left at once", nil, `edit => hints: enter save the file, tab next field, esc cancel
 			esc => gives closes`, nil},
 		{"the numbers of the budget are typed over", nil, `
 			budget "8" tab "45" enter => gives sends SetBudget Capacity=8 RefillMinutes=45
-			budget "x" enter          => the capacity is a whole number | gives nothing`, nil},
+			budget "x" enter          => ! the capacity is a whole number of tokens; 0 mutes | gives nothing`, nil},
+		{"a wrong window, jitter or chain is refused beside it", reminder, `
+			edit <More> <Window> "25:00-26:00" enter => ! this is not a window; write its start and end, for | gives nothing
+			edit <More> <Window> "9:00-10:00" => the bot chooses the minute; When says on which days, and
+			tab "x" enter => ! this is not a jitter; write minutes or hours, for | gives nothing
+			backspace "5m" <Repeats> ctrl+u "x" enter => gives nothing
+			ctrl+u "2" enter => gives sends EditTask ID=aaaa0001 Version=v1 Edit={Set=[{Key=window Value=9:00-10:00} {Key=jitter Value=5m} {Key=max-chain Value=2}]}`, nil},
+		{"fields are chosen with clicks, and a second click turns a choice", nil, `
+			edit <Pings> => ▸ Pings when it has something to say | gives nothing | hints: enter save the file, tab next field, space change, esc cancel
+			<Pings>      => ▸ Pings never | !when it has something
+			<Prompt>     => ▸ Prompt Make tea. | hints: enter save the file, tab next field, alt+enter new line, esc leave
+			<More>       => ▸ Runs in the background
+			enter        => gives sends EditTask ID=aaaa0001 Version=v1 Edit={Set=[{Key=allow-ping Value=false}]}
+			"x"          => !x | saving the file…`, nil},
+		{"a reminder's time and words before are changed", reminder, `
+			edit ctrl+u "tomorrow 9:00" up up up up => gives nothing
+			enter => saving the file…
+			edit ctrl+u "in 2 hours" enter => gives sends EditTask ID=aaaa0001 Version=v1 Edit={Set=[{Key=run-at Value=2026-03-10T16:02:00+00:00}]}
+			edit <More> <Ahead> "soon" enter => gives nothing
+			ctrl+u "1 hour" enter => gives sends EditTask ID=aaaa0001 Version=v1 Edit={Set=[{Key=ahead Value=[1 hour]}]}`, nil},
+		{"how late it may run is changed", func(d *desk) { d.file.Late, d.file.Model = 2*time.Hour, "lab/x" }, `
+			edit <More> => Model lab/x
+			<Late> ctrl+u "40 days" enter => gives nothing
+			ctrl+u enter => gives sends EditTask ID=aaaa0001 Version=v1 Edit={Set=[{Key=late}]}`, nil},
+		{"a model is picked, or typed", func(d *desk) { d.model = "sonnet" }, `
+			models     => painted: ‹select  ‹focus ▸ ›‹select sonnet  ›‹select  › | opus | painted: lab/x | Another | what the agent runs | hints: enter set, ↑/↓ next, name type, esc cancel
+			enter      => gives closes
+			models down => painted: ‹select  ‹focus ▸ ›‹select lab/x  ›‹select  › | it runs on lab
+			enter      => gives sends SetConfig Key=model Value=lab/x
+			models "bad/y" enter => painted: ‹warn ! no provider has that model› | gives nothing
+			ctrl+u "haiku" enter => gives sends SetConfig Key=model Value=haiku
+			models <opus> => painted: ‹select  ‹focus ▸ ›‹select opus  ›‹select  › | gives nothing
+			<opus>     => gives nothing
+			~300ms <opus> => gives sends SetConfig Key=model Value=opus`, nil},
+		{"a model that is no short name is marked where it is listed", func(d *desk) { d.model = "lab/x" }, `models => painted: ‹select  ‹focus ▸ ›‹select lab/x  ›‹select  ›`, nil},
+		{"one that is listed nowhere can be typed over", func(d *desk) { d.model = "own" }, `
+			models        => painted: ‹select  ‹focus ▸ ›‹select Another  ›‹select ‹caret own›‹select  ›
+			"haiku" enter => gives sends SetConfig Key=model Value=haiku`, nil},
 		{"a new task gets its options", nil, `
-			tea up up enter => ▸ Runs
+			tea up up enter => ▸ Runs in the background
 			<Model> space <Isolated> space <Above limits> space enter => gives sends AddTask Cron=15 8 * * * Description=Tea Message=Make tea. Model=opus Isolated=true Critical=true`, nil},
 	})
 }
 
-// The form shows what a person needs; one row opens the rest, each with its explanation.
-func TestTheOtherFieldsAreBehindOneRow(t *testing.T) {
-	for name, of := range map[string]func(d *desk) *Form{
-		"new": func(*desk) *Form { return NewTask() }, "edit": func(d *desk) *Form { return editTask(d.file).Form },
-	} {
-		d := newDesk()
-		f := of(d)
-		d.dialog = f
-		if screen := strings.Join(d.lines(t, name), "\n"); len(f.Fields) != 6 || strings.Contains(screen, "Model  ") || !strings.Contains(screen, "More options…") {
-			t.Errorf("%s: %d fields:\n%s", name, len(f.Fields), screen)
-		}
-		f.at = len(f.Fields) - 1
-		d.input(t, "enter")
-		if given(d.gave) != "nothing" || f.Fields[f.at].Label != "Runs" {
-			t.Errorf("%s: enter on the row gives %s, at %s", name, given(d.gave), f.Fields[f.at].Label)
-		}
-		for i, field := range f.Fields {
-			f.at = i
-			if note, _ := field.check(d.Context, false); note == "" || !strings.Contains(strings.Join(d.lines(t, name), "\n"), "▸ "+field.Label) {
-				t.Errorf("%s: %s is not explained", name, field.Label)
-			}
-		}
-	}
+func TestThePartsOfADialogHaveTheirColours(t *testing.T) {
+	tell(t, []story{
+		{"a form", reminder, `
+			edit  => painted: ‹select  ‹focus ▸ ›‹select When  ›‹select 2026-03-10 15:02‹caret  ›‹select  › | painted: Title  Tea | painted: Prompt  Make tea. | painted: ‹dim what the bot should do, in your words› | painted: More options…
+			ctrl+u "in 2 hours" => painted: ‹accent today at 16:02 (in 2h)›
+			tab tab  => painted: ‹select  ‹focus ▸ ›‹select Prompt  ›‹select Make tea.‹caret  ›‹select  ›
+			up "x"  => painted: ‹select  ‹focus ▸ ›‹select Title  ›‹select Teax‹caret  ›‹select  ›
+			esc  => painted: ‹bad  ✗ Esc again discards; any other key keeps editing›
+			budget  => painted: ‹select  ‹focus ▸ ›‹select Capacity  ›‹select ‹caret 0›‹select  › | painted: Refill (min)  0
+			"x" enter  => painted: ‹warn ! the capacity is a whole number of tokens; 0 mutes›
+			new enter  => painted: ‹warn ! needed: every weekday at 9, daily 8:15, or cron: 0 9›`, nil},
+		{"a choice of moments", sweeping, `
+			snooze  => painted: ‹select  ‹focus ▸ ›‹select 30 minutes  ›‹select 14:32  › | painted: 1 hour  15:02
+			down  => painted: ‹accent  skips the fire at 14:30; fires next at 17:02›
+			up up  => painted: ‹select  ‹focus ▸ ›‹select at a time  ›‹select ‹caret  ›‹select  ›
+			"x"  => painted: ‹select  ‹focus ▸ ›‹select at a time  ›‹select x‹caret  ›‹select  › | painted: ‹warn ! I do not understand "x"; say a time such as 18:30,›`, nil},
+		{"a question", nil, `
+			leave  => painted: 1 fork still running: stopped at once. Reminders among | painted: ‹focus  ▸ ›‹key n›‹strong  stay› | painted: ‹key y›‹dim  quit and stop them›`, nil},
+		{"the palette", busy, `
+			: "tea"  => painted: ‹key  /›tea‹caret  ›  ‹accent 1 of 8 › | painted: ‹select  ▸ Open ‹match Tea›‹select  ›‹select  ‹dim task ›‹select › | painted: Fire ‹match Tea›  ‹dim task › | painted: ‹dim  enter opens its page› 
+			: "report and leave" => painted: ‹select  ▸ ‹dim Chat: ›‹select ‹match Report›‹select  ‹match and›‹select  ‹match leave›‹select ‹dim  fork›‹select  ›‹select  ‹warn off  ›‹select ‹key R›‹select  › | painted: ‹warn off: the chat is not in a fork›`, nil},
+		{"the keys", nil, `
+			help / "stop" => painted: ‹key  /›stop‹caret  ›  ‹accent 3 actions › | painted: ‹strong  Runs (4)›  ‹strong  Everywhere›`, nil},
+		{"the page of the connections", nil, `
+			connect  => painted: ‹strong Until a model is connected, scripted replies answer, at no cost. Run these› | painted: ‹key  1 ›npm install -g @anthropic-ai/claude-code
+			engine  => painted: today  $0.00`, nil},
+		{"an edit", func(d *desk) {
+			d.edit = routines.Proposal{Version: "v1", Why: "it may use Bash(rm *)", Diff: "--- a\n+++ b\n@@ -1 +1 @@\n-one\n+two\n three"}
+		}, `
+			review => painted: ‹bad -one› | painted: ‹good +two› | painted: ‹dim @@ -1 +1 @@› | painted: three | painted: y allows the edit, r refuses it and restores the file, esc decides later.`, nil},
+		{"a long page", nil, `
+			@78x10 help => painted: ‹strong  Runs (4)›  ‹strong  Everywhere›`, nil},
+	})
 }
 
 // The same field has the same name in both forms, and docs/routines.md names it.
@@ -213,6 +260,17 @@ func TestWhatIsTypedAsATimeIsExplainedOrRefused(t *testing.T) {
 }
 
 func TestEveryMomentOfTheDialogLiesAhead(t *testing.T) {
+	for now, want := range map[time.Time]string{
+		clockAt(16, 59): "30 minutes 17:29, 1 hour 17:59, this evening 18:00, tomorrow 08:00", clockAt(17, 0): "30 minutes 17:30, 1 hour 18:00, tomorrow 08:00",
+	} {
+		var got []string
+		for _, c := range moments(when.Reader{Now: now}) {
+			got = append(got, c.name+" "+c.when.Format("15:04"))
+		}
+		if strings.Join(got, ", ") != want {
+			t.Errorf("at %s there are %s", now, got)
+		}
+	}
 	zone, err := time.LoadLocation("Europe/Berlin")
 	testkit.Must(t, err)
 	testkit.Check(t, func(t *rapid.T) {
@@ -311,7 +369,9 @@ func TestAMomentIsChosenAsItsStoriesSay(t *testing.T) {
 		{"the keys are named", nil, `mute => hints: enter set, ↑/↓ next, HH:MM type, esc cancel`, nil},
 		{"a moment of several words can be typed", nil, `mute "sunday 9:00" enter => gives sends MuteUntil Until=15 09:00:00`, nil},
 		{"the task that is snoozed is named", sweeping, `
-			snooze down => skips the fire at 14:30
+			ending up up    => painted: ‹select  ‹focus ▸ ›‹select end it now  ›‹select active until 16:00  ›
+			enter        => gives sends MuteUntil
+			snooze down => skips the fire at 14:30; fires next at 17:02
 			enter       => gives sends Snooze ID=aaaa1111 Until=10 15:02:00`, nil},
 	})
 }

@@ -1,8 +1,12 @@
 package dialog
 
 import (
+	"cmp"
+	"context"
+	"errors"
 	"fmt"
 	"maps"
+	"regexp"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -18,7 +22,6 @@ import (
 	"ollimbot/routines/schedule"
 	"ollimbot/tui/action"
 	"ollimbot/tui/pane"
-	"ollimbot/tui/theme"
 	"ollimbot/tui/tuitest"
 )
 
@@ -28,6 +31,8 @@ type desk struct {
 	focus  action.Pane
 	file   command.TaskFile // which the form edits
 	edit   routines.Proposal
+	due    command.DueTimes
+	model  string // that is set
 	dialog pane.Dialog
 	gave   pane.Answer // to the last input
 	w, h   int
@@ -38,7 +43,7 @@ var tuesday = time.Date(2026, 3, 10, 14, 2, 0, 0, time.UTC)
 
 func newDesk() *desk {
 	d := &desk{focus: action.Forks, w: 78, h: 20}
-	d.Context = pane.Context{Theme: theme.New(theme.Options{Plain: true}), Snap: &core.Snapshot{At: tuesday, Zone: time.UTC}}
+	d.Context = pane.Context{Theme: tuitest.Colours, Snap: &core.Snapshot{At: tuesday, Zone: time.UTC}}
 	d.Snap.Forks = []fork.View{{ID: "f1f1f1f1", State: fork.Running}}
 	d.file = command.TaskFile{
 		Task: routines.Task{
@@ -66,11 +71,38 @@ var openers = map[string]func(d *desk) pane.Dialog{
 	"welcome": func(d *desk) pane.Dialog {
 		return NewWelcome(d.Context, "no Discord token", Offers{Demo: true, SetUp: true})
 	},
-	"login":  func(*desk) pane.Dialog { return &Login{} },
-	"budget": func(d *desk) pane.Dialog { return NewBudget(d.Context) },
-	"leave":  func(d *desk) pane.Dialog { return Leaving(d.Context, true, pane.Quit) },
-	"quit":   func(d *desk) pane.Dialog { return QuitClicked(d.Context) },
-	"engine": func(d *desk) pane.Dialog { return Engine(d.Snap) },
+	"login":   func(*desk) pane.Dialog { return &Login{} },
+	"budget":  func(d *desk) pane.Dialog { return NewBudget(d.Context) },
+	"leave":   func(d *desk) pane.Dialog { return Leaving(d.Context, true, pane.Quit) },
+	"quit":    func(d *desk) pane.Dialog { return QuitClicked(d.Context) },
+	"connect": func(d *desk) pane.Dialog { return Connect(d.Context, true) },
+	"account": func(d *desk) pane.Dialog { return newAccount(d.Snap, "Due times", d.due) },
+	"models": func(d *desk) pane.Dialog {
+		set := func(value string) (command.Value, error) {
+			if strings.Contains(value, "/") && value != "lab/x" {
+				return nil, errors.New("no provider has that model")
+			}
+			return command.SetConfig{Key: "model", Value: value}, nil
+		}
+		a := PickModel("Model", "what the agent runs", d.model, []string{"opus", "sonnet"}, set)
+		a.Load(context.Background(), models{})(d.Context)
+		return a.Open
+	},
+	"deliveries": func(d *desk) pane.Dialog { return Deliveries(d.Snap) },
+	"servers":    func(d *desk) pane.Dialog { return Servers(d.Snap) },
+	"ending": func(d *desk) pane.Dialog {
+		return NewUntil(d.Context, "Mute until", clockAt(16, 0), func(until time.Time) command.Value { return command.MuteUntil{Until: until} })
+	},
+	"starters": func(*desk) pane.Dialog { return newStarters() },
+	"lines": func(*desk) pane.Dialog {
+		var text []string
+		for i := range 30 {
+			text = append(text, fmt.Sprint("line ", i+1))
+		}
+		return NewPage("Lines", strings.Join(text, "\n"))
+	},
+	"staying": func(d *desk) pane.Dialog { return Leaving(d.Context, true, pane.Demo) },
+	"engine":  func(d *desk) pane.Dialog { return Engine(d.Snap) },
 	"page": func(*desk) pane.Dialog {
 		p := NewPage("Update", "one\ntwo")
 		p.LeadsTo(pane.Answer{Focus: action.Forks}, "open the run")
@@ -79,6 +111,13 @@ var openers = map[string]func(d *desk) pane.Dialog{
 	":": func(d *desk) pane.Dialog {
 		return OpenPalette(d.Context, d.focus, d.off, []Found{{Key: "daily_cap", Name: "daily_cap: none"}, {Key: "quiet_hours", Name: "quiet_hours: off"}}).Open
 	},
+}
+
+// models is what the providers offer.
+type models struct{ pane.Reader }
+
+func (models) Models(context.Context) ([]command.ModelChoice, error) {
+	return []command.ModelChoice{{Name: "lab/x", About: "fast", Means: "it runs on lab"}}, nil
 }
 
 func (d *desk) off(a action.Action) string {
@@ -101,13 +140,14 @@ func (d *desk) off(a action.Action) string {
 //	readonly         from now on the dashboard changes nothing
 //	(refused)        what happens, of the row
 //
-// What is seen are texts with " | " between them, whose words may be on several lines:
+// What is seen are texts with " | " between them, each all the words of a line, or of several lines:
 //
-//	!text            it is not seen
-//	first: text      the row below the query begins with it, behind its pointer; none: there is no row
+//	!text            these words are not seen
+//	first: text      the row below the query, behind its pointer; none: there is no row
 //	top: text        it is in the first five lines
-//	gives X, Y       what the last input gave, all of it
-//	hints: a, b      the help line, from its beginning; !hints: it has no such words
+//	painted: text    a line with its roles
+//	gives X, Y       what the last input gave
+//	hints: a, b      the help line; !hints: it has no such words
 type story struct {
 	name   string
 	on     func(d *desk)
@@ -202,37 +242,64 @@ func (d *desk) lines(t interface{ Fatalf(string, ...any) }, step string) []strin
 
 func (d *desk) expects(t *testing.T, step string, lines []string, text string) {
 	t.Helper()
-	kind, rest, _ := strings.Cut(text, " ")
+	kind, want, _ := strings.Cut(text, " ")
 	seen := strings.TrimRight(strings.Join(lines, "\n"), " \n")
+	var got string
 	switch kind {
 	case "gives":
-		if got := given(d.gave); got != rest {
-			t.Errorf("%s: gives %s\n%s", step, got, seen)
-		}
-		return
+		got = given(d.gave)
 	case "hints:", "!hints:":
 		var words []string
 		for _, b := range d.dialog.Hint() {
 			words = append(words, b.Help().Key+" "+b.Help().Desc)
 		}
-		got := strings.Join(words, ", ")
-		if kind == "hints:" && !strings.HasPrefix(got, rest) || kind == "!hints:" && strings.Contains(got, rest) {
-			t.Errorf("%s: the help line is %s", step, got)
+		if got = strings.Join(words, ", "); kind == "!hints:" && !strings.Contains(got, want) {
+			return
 		}
-		return
+	case "painted:":
+		got = "nothing"
+		for _, line := range d.dialog.Draw(d.Context, d.w, d.h) {
+			if line = strings.TrimSpace(blanks.ReplaceAllString(tuitest.Painted(line), "  ")); strings.Contains(unpainted(line), unpainted(want)) {
+				got = line
+				break
+			}
+		}
 	case "first:":
-		if got := strings.TrimLeft(lines[1], " ▸"); rest == "none" && got != "" || rest != "none" && !strings.HasPrefix(got, rest) {
-			t.Errorf("%s: %q is first in\n%s", step, got, seen)
-		}
-		return
+		got = cmp.Or(strings.Join(strings.Fields(strings.TrimLeft(lines[1], " ▸")), " "), "none")
 	case "top:":
-		seen, text = strings.Join(lines[:min(5, len(lines))], "\n"), rest
+		got = whole(lines[:min(5, len(lines))], want)
+	default:
+		if words, not := strings.CutPrefix(text, "!"); not && words[0] != ' ' {
+			if strings.Contains(strings.Join(strings.Fields(seen), " "), words) {
+				t.Errorf("%s: %q is seen\n%s", step, words, seen)
+			}
+			return
+		}
+		got, want, kind = whole(lines, text), text, ""
 	}
-	words := strings.TrimPrefix(text, "!")
-	flowing := strings.Join(strings.Fields(seen), " ")
-	if found := strings.Contains(seen, words) || strings.Contains(flowing, words); found != (words == text) {
-		t.Errorf("%s: %q is seen: %t\n%s", step, words, found, seen)
+	if got != want {
+		t.Errorf("%s: %s %s\nwant %s\n%s", step, kind, got, want, seen)
 	}
+}
+
+// unpainted takes the roles out of a painted line.
+func unpainted(line string) string {
+	return strings.Join(strings.Fields(roleMark.ReplaceAllString(line, "")), " ")
+}
+
+var roleMark, blanks = regexp.MustCompile(`‹\w+ |›`), regexp.MustCompile(` {3,}`)
+
+// whole are the lines, from their first words to their last ones, that a text is on; all of them if it is on none.
+func whole(lines []string, text string) string {
+	text = strings.Join(strings.Fields(text), " ")
+	for n := 1; n <= len(lines); n++ {
+		for i := 0; i+n <= len(lines); i++ {
+			if part := strings.Join(strings.Fields(strings.Join(lines[i:i+n], " ")), " "); strings.Contains(part, text) {
+				return part
+			}
+		}
+	}
+	return strings.Join(lines, "\n")
 }
 
 // given is all that an answer asks of the frame.
@@ -251,6 +318,9 @@ func given(a pane.Answer) string {
 	}
 	if a.Run != nil {
 		say(true, "runs %s", a.Run.ID)
+	}
+	if a.Edit != nil {
+		say(true, "edits %s", a.Edit.File)
 	}
 	say(a.Focus != "", "goes to %s %s", a.Focus, a.Item)
 	say(a.Query != "", "finds %s", a.Query)

@@ -1,104 +1,14 @@
 package layout
 
 import (
-	"slices"
-	"strings"
+	"fmt"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
 	"ollimbot/core/base/testkit"
 	"ollimbot/tui/action"
 )
-
-// picture draws a plan: the inside of a box is filled with its pane's number,
-// borders are #, and what belongs to no pane is a dot. It is scaled down so
-// that a test shows it whole.
-func picture(in Input, sx, sy int) string {
-	p := Divide(in)
-	var b strings.Builder
-	for y := 0; y < in.H; y += sy {
-		for x := 0; x < in.W; x += sx {
-			b.WriteByte(cell(p, x, y))
-		}
-		b.WriteByte('\n')
-	}
-	return b.String()
-}
-
-func cell(p Plan, x, y int) byte {
-	for _, c := range p.Columns {
-		for _, b := range c.Boxes {
-			if x >= b.X && x < b.X+b.W && y >= b.Y && y < b.Y+b.H {
-				return byte('0' + slices.Index(action.Panes, b.Pane) + 1)
-			}
-			if x >= b.X-1 && x < b.X+b.W+1 && y >= b.Y-1 && y < b.Y+b.H+1 {
-				return '#'
-			}
-		}
-	}
-	return '.'
-}
-
-func TestLayoutsLookLikeThis(t *testing.T) {
-	const full = `
-...............
-...............
-...............
-#22222444444444
-#22222444444444
-#22222444444444
-#22222#########
-#33333555555555
-#33333555555555
-#33333555555555
-`
-	for _, c := range []struct {
-		name string
-		in   Input
-		want string
-	}{
-		{"full, chat and logs share a box", Input{W: 120, H: 40, Focus: action.Forks}, full},
-		{"full, the logs were looked at last", Input{W: 120, H: 40, Focus: action.Forks, Lower: action.Logs}, strings.ReplaceAll(full, "5", "6")},
-		{"tall and wide, what is selected has a box", Input{W: 160, H: 50, Focus: action.Forks}, `
-....................
-....................
-....................
-....................
-#2222244444444555555
-#2222244444444555555
-#2222244444444555555
-#2222244444444555555
-#2222200000000555555
-#3333300000000555555
-#3333300000000555555
-#3333300000000555555
-....................
-`},
-		{"tabs", Input{W: 80, H: 24, Focus: action.Updates}, `
-..........
-..........
-#333333333
-#333333333
-#333333333
-#333333333
-`},
-		{"one line a pane", Input{W: 40, H: 10, Focus: action.Forks}, ".....\n.....\n.....\n"},
-		{"one line a pane and a box below", Input{W: 44, H: 20, Focus: action.Chat}, "......\n......\n......\n#55555\n#55555\n"},
-		{"one line a pane and a box beside", Input{W: 120, H: 12, Focus: action.Chat}, `
-...............
-.....#555555555
-.....#555555555
-`},
-		{"writing on a tiny screen", Input{W: 40, H: 10, Focus: action.Chat, Writing: true}, ".....\n#5555\n#####\n"},
-		{"zoomed on a tiny screen", Input{W: 40, H: 10, Zoom: true, Focus: action.Logs}, ".....\n#6666\n#####\n"},
-	} {
-		if d := cmp.Diff(strings.TrimPrefix(c.want, "\n"), picture(c.in, 8, 4)); d != "" {
-			t.Errorf("%s (-want +got):\n%s", c.name, d)
-		}
-	}
-}
 
 func TestTheModeGoesByTheSize(t *testing.T) {
 	for size, want := range map[[2]int]Mode{
@@ -111,10 +21,70 @@ func TestTheModeGoesByTheSize(t *testing.T) {
 	}
 }
 
-func TestMessagesHaveARowOfTheirOwnFromTwentyLinesOn(t *testing.T) {
-	for h, want := range map[int]int{10: 9, 19: 18, 20: 18, 40: 38} {
-		if got := Divide(Input{W: 120, H: h, Focus: action.Chat}).Said; got != want {
-			t.Errorf("of %d lines messages have row %d, want %d", h, got, want)
+// numbers are a plan: the rows of the day, the gauge, the strip and the messages, and the boxes of each column.
+func numbers(p Plan) string {
+	out := fmt.Sprintf("day %d+%d strip %d said %d", p.Day, p.Fixed, p.Strip, p.Said)
+	for _, c := range p.Columns {
+		out += fmt.Sprintf(" | %d+%d", c.X, c.W)
+		for _, b := range c.Boxes {
+			out += fmt.Sprintf(" %s %d,%d %d×%d", b.Pane, b.X, b.Y, b.W, b.H)
+			if len(b.Tabs) > 0 {
+				out += fmt.Sprint(b.Tabs)
+			}
+		}
+	}
+	return out
+}
+
+func TestAScreenIsDividedIntoTheseNumbers(t *testing.T) {
+	needs := func(p action.Pane, cells int) int {
+		return map[action.Pane]int{action.Schedule: 9, action.Updates: 2, action.Detail: cells / 10}[p]
+	}
+	for _, c := range []struct {
+		what string
+		in   Input
+		want string
+	}{
+		{"full", Input{W: 120, H: 40, Focus: action.Forks}, "day 9+0 strip 0 said 38 | 0+45 schedule 1,11 43×15 updates 1,27 43×10 | 45+75 forks 46,11 73×13 chat 46,25 73×12[chat logs]"},
+		{"full, the logs were looked at last", Input{W: 120, H: 40, Focus: action.Forks, Lower: action.Logs}, "day 9+0 strip 0 said 38 | 0+45 schedule 1,11 43×15 updates 1,27 43×10 | 45+75 forks 46,11 73×13 logs 46,25 73×12[chat logs]"},
+		{"the lowest full one", Input{W: 96, H: 26, Focus: action.Chat}, "day 5+0 strip 0 said 24 | 0+38 schedule 1,7 36×9 updates 1,17 36×6 | 38+58 forks 39,7 56×8 chat 39,16 56×7[chat logs]"},
+		{"the highest", Input{W: 260, H: 90, Focus: action.Chat}, "day 20+0 strip 0 said 88 | 0+52 schedule 1,22 50×38 updates 1,61 50×26 | 52+136 forks 53,22 134×32 detail 53,55 134×32 | 188+72 chat 189,22 70×65[chat logs]"},
+		{"the budget in the large box", Input{W: 120, H: 40, Focus: action.Budget}, "day 9+0 strip 0 said 38 | 0+45 schedule 1,11 43×15 updates 1,27 43×10 | 45+75 budget 46,11 73×13 chat 46,25 73×12[chat logs]"},
+		{"the day in front of the runs", Input{W: 80, H: 24, Focus: action.Day}, "day 5+0 strip 0 said 22 | 0+80 forks 1,7 78×14[budget schedule updates forks chat logs]"},
+		{"what is selected above the runs", Input{W: 100, H: 34, Focus: action.Schedule}, "day 6+0 strip 0 said 32 | 0+38 schedule 1,8 36×13 updates 1,22 36×9 | 38+62 detail 39,8 60×7 forks 39,16 60×8 chat 39,25 60×6[chat logs]"},
+		{"not on a narrower one", Input{W: 99, H: 34, Focus: action.Schedule}, "day 6+0 strip 0 said 32 | 0+38 schedule 1,8 36×13 updates 1,22 36×9 | 38+61 forks 39,8 59×11 chat 39,20 59×11[chat logs]"},
+		{"nor on a lower one", Input{W: 100, H: 33, Focus: action.Updates}, "day 6+0 strip 0 said 31 | 0+38 schedule 1,8 36×13 updates 1,22 36×8 | 38+62 forks 39,8 60×11 chat 39,20 60×10[chat logs]"},
+		{"nor of an empty list", Input{W: 100, H: 34, Focus: action.Updates, Bare: true}, "day 6+0 strip 0 said 32 | 0+38 schedule 1,8 36×13 updates 1,22 36×9 | 38+62 forks 39,8 60×11 chat 39,20 60×11[chat logs]"},
+		{"what is selected below the runs", Input{W: 160, H: 45, Focus: action.Chat}, "day 11+0 strip 0 said 43 | 0+46 schedule 1,13 44×17 updates 1,31 44×11 | 46+64 forks 47,13 62×14 detail 47,28 62×14 | 110+50 chat 111,13 48×29[chat logs]"},
+		{"not on a lower one with three columns", Input{W: 160, H: 44, Focus: action.Chat}, "day 10+0 strip 0 said 42 | 0+46 schedule 1,12 44×17 updates 1,30 44×11 | 46+64 forks 47,12 62×29 | 110+50 chat 111,12 48×29[chat logs]"},
+		{"lists with few rows", Input{W: 160, H: 50, Focus: action.Forks, Needs: needs}, "day 13+0 strip 0 said 48 | 0+46 schedule 1,15 44×29 updates 1,45 44×2 | 46+64 forks 47,15 62×25 detail 47,41 62×6 | 110+50 chat 111,15 48×32[chat logs]"},
+		{"lists with few rows in two columns", Input{W: 110, H: 50, Focus: action.Forks, Needs: needs}, "day 13+0 strip 0 said 48 | 0+41 schedule 1,15 39×29 updates 1,45 39×2 | 41+69 forks 42,15 67×16 chat 42,32 67×15[chat logs]"},
+		{"the chat's preset", Input{W: 200, H: 60, Focus: action.Chat, Preset: "chat"}, "day 17+0 strip 0 said 58 | 0+46 schedule 1,19 44×22 updates 1,42 44×15 | 46+79 forks 47,19 77×19 detail 47,39 77×18 | 125+75 chat 126,19 73×38[chat logs]"},
+		{"the runs' preset", Input{W: 120, H: 40, Focus: action.Chat, Preset: "forks"}, "day 9+0 strip 0 said 38 | 0+38 schedule 1,11 36×15 updates 1,27 36×10 | 38+82 forks 39,11 80×17 chat 39,29 80×8[chat logs]"},
+		{"the schedule's preset", Input{W: 160, H: 40, Focus: action.Chat, Preset: "schedule"}, "day 9+0 strip 0 said 38 | 0+80 schedule 1,11 78×19 updates 1,31 78×6 | 80+30 forks 81,11 28×26 | 110+50 chat 111,11 48×26[chat logs]"},
+		{"no such preset", Input{W: 200, H: 30, Focus: action.Chat, Preset: "x"}, "day 5+0 strip 0 said 28 | 0+50 schedule 1,7 48×11 updates 1,19 48×8 | 50+80 forks 51,7 78×20 | 130+70 chat 131,7 68×20[chat logs]"},
+		{"resized", Input{W: 200, H: 50, Focus: action.Chat, Size: Size{Columns: 9, Right: -5, Rows: map[action.Pane]int{action.Schedule: 5}}}, "day 13+0 strip 0 said 48 | 0+59 schedule 1,15 57×24 updates 1,40 57×7 | 59+76 forks 60,15 74×16 detail 60,32 74×15 | 135+65 chat 136,15 63×32[chat logs]"},
+		{"resized as far as possible", Input{W: 200, H: 50, Focus: action.Chat, Size: Size{Columns: -99, Right: 99, Rows: map[action.Pane]int{action.Updates: 99}}}, "day 13+0 strip 0 said 48 | 0+30 schedule 1,15 28×4 updates 1,20 28×27 | 30+100 forks 31,15 98×16 detail 31,32 98×15 | 130+70 chat 131,15 68×32[chat logs]"},
+		{"zoomed", Input{W: 120, H: 40, Focus: action.Logs, Zoom: true}, "day 9+0 strip 0 said 38 | 0+120 logs 1,11 118×26"},
+		{"zoomed on a small one", Input{W: 60, H: 30, Focus: action.Logs, Zoom: true}, "day 0+0 strip 0 said 28 | 0+60 logs 1,2 58×25"},
+		{"tabs with the area", Input{W: 56, H: areaHeight, Focus: action.Chat}, "day 5+0 strip 0 said 22 | 0+56 chat 1,7 54×14[budget schedule updates forks chat logs]"},
+		{"tabs with the day", Input{W: 56, H: areaHeight - 1, Focus: action.Chat}, "day 2+1 strip 0 said 21 | 0+56 chat 1,5 54×15[budget schedule updates forks chat logs]"},
+		{"the lowest with the day", Input{W: 56, H: headHeight, Focus: action.Chat}, "day 2+1 strip 0 said 18 | 0+56 chat 1,5 54×12[budget schedule updates forks chat logs]"},
+		{"tabs with the gauge", Input{W: 56, H: headHeight - 1, Focus: action.Chat}, "day 0+1 strip 0 said 18 | 0+56 chat 1,3 54×14[budget schedule updates forks chat logs]"},
+		{"a strip", Input{W: 55, H: 20, Focus: action.Chat}, "day 2+0 strip 55 said 18 | 0+55 chat 1,10 53×7"},
+		{"messages over the keys", Input{W: 55, H: 19, Focus: action.Chat}, "day 2+0 strip 55 said 18 | 0+55 chat 1,10 53×7"},
+		{"a strip with the day", Input{W: 40, H: 16, Focus: action.Chat}, "day 2+0 strip 40 said 15 | 0+40 chat 1,10 38×4"},
+		{"a strip without it", Input{W: 40, H: 15, Focus: action.Chat}, "day 0+0 strip 40 said 14 | 0+40 chat 1,8 38×5"},
+		{"a strip without a box", Input{W: 40, H: 10, Focus: action.Chat}, "day 2+0 strip 40 said 9"},
+		{"a strip of eleven lines", Input{W: 40, H: 11, Focus: action.Chat}, "day 0+0 strip 40 said 10 | 0+40 chat 1,8 38×1"},
+		{"written into with room", Input{W: 40, H: 16, Focus: action.Chat, Writing: true}, "day 0+0 strip 40 said 15 | 0+40 chat 1,8 38×6"},
+		{"written into without room", Input{W: 40, H: 14, Focus: action.Chat, Writing: true}, "day 0+0 strip 0 said 13 | 0+40 chat 1,2 38×10"},
+		{"beside a strip", Input{W: 96, H: 12, Focus: action.Chat}, "day 0+0 strip 40 said 11 | 40+56 chat 41,2 54×8"},
+		{"not beside it", Input{W: 95, H: 12, Focus: action.Chat}, "day 0+0 strip 95 said 11 | 0+95 chat 1,8 93×2"},
+		{"too small", Input{W: 39, H: 10, Focus: action.Chat}, "day 0+0 strip 0 said 9"},
+	} {
+		if got := numbers(Divide(c.in)); got != c.want {
+			t.Errorf("%s: %s\nwant %s", c.what, got, c.want)
 		}
 	}
 }

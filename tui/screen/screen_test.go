@@ -5,7 +5,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -148,6 +150,33 @@ func TestFramesAreShownAndCostWhatHasChanged(t *testing.T) {
 	}
 }
 
+func TestAChangeIsWrittenFromItsFirstCellToItsLast(t *testing.T) {
+	x := func(n int) string { return strings.Repeat("x", n) }
+	for _, c := range []struct{ was, now, want string }{
+		{"abc", "abc", ""},
+		{"abc", "aXc", "\x1b[1;2HX"},
+		{"a" + x(15) + "b", "A" + x(15) + "B", "\x1b[HA" + x(15) + "B"},
+		{"a" + x(16) + "b", "A" + x(16) + "B", "\x1b[HA" + x(16) + "B"},
+		{"a" + x(17) + "b", "A" + x(17) + "B", "\x1b[HA\x1b[1;19HB"},
+		{"\x1b[1mab\x1b[22mc", "\x1b[1maB\x1b[22mc", "\x1b[1;2H\x1b[1mB\x1b[0m"},
+		{"abc", "\x1b[31mabc\x1b[39m", "\x1b[H\x1b[31mabc\x1b[0m"},
+		{"abc", "abcd", "\x1b[H\x1b[Kabcd\x1b[0m"},
+		{"世", "世", ""},
+		{"世a", "世b", "\x1b[H\x1b[K世b\x1b[0m"},
+		{"a", "\x1b[2Gb", "\x1b[H\x1b[K\x1b[2Gb\x1b[0m"},
+		{"é", "e", "\x1b[He"},
+	} {
+		var out bytes.Buffer
+		s := New(context.Background(), &out, nil)
+		testkit.Must(t, errors.Join(s.Open(), s.Paint([]string{c.was})))
+		out.Reset()
+		testkit.Must(t, s.Paint([]string{c.now}))
+		if got := strings.TrimSuffix(strings.TrimPrefix(out.String(), frameStart), frameEnd); got != c.want {
+			t.Errorf("%q over %q is written as %q, want %q", c.now, c.was, got, c.want)
+		}
+	}
+}
+
 func TestClosingGivesEverythingBack(t *testing.T) {
 	var out bytes.Buffer
 	s := New(context.Background(), &out, nil)
@@ -172,26 +201,39 @@ func TestClosingGivesEverythingBack(t *testing.T) {
 	if got, want := out.String(), "\x1b]52;c;dHdvCmxpbmVz\x07"+"\x1b]2;1 ! failed\x07"+"\x07"; got != want {
 		t.Errorf("copying, a title and the bell wrote %q, want %q", got, want)
 	}
+	const taking = "\x1b[22;2t" + "\x1b[?1049h\x1b[?25l\x1b[?7l\x1b[?2004h\x1b[?1004h\x1b[?2031h\x1b[>4;1m\x1b[>1u\x1b[?u\x1b[0m\x1b[2J" + "\x1b[?1000h\x1b[?1006h"
+	if taken != taking {
+		t.Errorf("opening wrote %q, want %q", taken, taking)
+	}
+	for what, does := range map[string]func() error{
+		"": s.Open, "\x1b[?1006l\x1b[?1000l": func() error { return errors.Join(s.SetMouse(true), s.SetMouse(false), s.SetMouse(false)) },
+		"\x1b]9;2 runs failed\x07": func() error { return s.Notify("2 runs failed") }, "\x1b]11;?\x07": s.AskBackground,
+	} {
+		out.Reset()
+		if testkit.Must(t, does()); out.String() != what {
+			t.Errorf("wrote %q, want %q", out.String(), what)
+		}
+	}
+	testkit.Must(t, s.SetMouse(true))
+	if !s.Mouse() {
+		t.Error("the mouse is the terminal's")
+	}
 	out.Reset()
 	testkit.Must(t, s.Close())
-	for mode, back := range map[string]string{
-		"\x1b[?1049h": "\x1b[?1049l", "\x1b[?25l": "\x1b[?25h", "\x1b[?7l": "\x1b[?7h",
-		"\x1b[?2004h": "\x1b[?2004l", "\x1b[?1004h": "\x1b[?1004l", "\x1b[?1000h": "\x1b[?1000l",
-		"\x1b[?1006h": "\x1b[?1006l", "\x1b[?2031h": "\x1b[?2031l", "\x1b[>1u": "\x1b[<1u", "\x1b[>4;1m": "\x1b[>4m", "\x1b[22;2t": "\x1b[23;2t",
-	} {
-		if !strings.Contains(taken, mode) || !strings.Contains(out.String(), back) {
-			t.Errorf("%q was not taken, or %q not given back: %q, %q", mode, back, taken, out.String())
-		}
+	const back = "\x1b[?1006l\x1b[?1000l" + "\x1b[<1u\x1b[>4m\x1b[0m\x1b[?2031l\x1b[?1004l\x1b[?2004l\x1b[?7h\x1b[?25h\x1b[?1049l" + "\x1b[23;2t"
+	if out.String() != back || Restore != back {
+		t.Errorf("closing wrote %q, want %q", out.String(), back)
 	}
 	out.Reset()
 	closed("after it was closed")
 	testkit.Must(t, s.Open())
 	testkit.Must(t, s.Paint([]string{"x"}))
 	testkit.Must(t, s.Close())
-	testkit.Must(t, s.Open())
 	out.Reset()
-	if testkit.Must(t, s.Paint([]string{"x"})); !strings.Contains(out.String(), "x") {
-		t.Errorf("a screen that was opened again is not painted: %q", out.String())
+	testkit.Must(t, s.Open())
+	testkit.Must(t, s.Paint([]string{"x"}))
+	if want := pushTitle + "\x1b]2;1 ! failed\x07" + enter + mouseOn + "\x1b[?2026h\x1b[0m\x1b[2J\x1b[H\x1b[Kx\x1b[0m\x1b[?2026l"; out.String() != want {
+		t.Errorf("a screen that was opened again is not painted: %q, want %q", out.String(), want)
 	}
 }
 
@@ -220,6 +262,25 @@ func TestAFrameThatWasNotWrittenIsAnErrorAndIsWrittenAgain(t *testing.T) {
 	out.Reset()
 	if err := s.Paint([]string{"x"}); err != nil || !strings.Contains(out.String(), "x") {
 		t.Errorf("wrote %q, error %v", out.String(), err)
+	}
+}
+
+func TestWhatCouldNotBeWrittenIsAnError(t *testing.T) {
+	for what, does := range map[string]func(s *Screen) error{
+		"the mouse": func(s *Screen) error { return s.SetMouse(true) }, "a title": func(s *Screen) error { return s.SetTitle("x") }, "the bell": (*Screen).Bell,
+		"a notification": func(s *Screen) error { return s.Notify("x") }, "a copy": func(s *Screen) error { return s.Copy("x") },
+		"the background": (*Screen).AskBackground, "the end": (*Screen).Close,
+	} {
+		s := New(context.Background(), &flaky{fail: 2}, nil)
+		testkit.Must(t, s.Open())
+		if err := does(s); !errors.Is(err, errGone) || err.Error() != "write to the terminal: input/output error" {
+			t.Errorf("%s gives %v", what, err)
+		}
+	}
+	s := New(context.Background(), &flaky{fail: 3}, nil)
+	testkit.Must(t, errors.Join(s.Open(), s.SetMouse(true)))
+	if err := s.SetMouse(false); !errors.Is(err, errGone) {
+		t.Errorf("giving the mouse back gives %v", err)
 	}
 }
 
@@ -266,4 +327,28 @@ func TestARealTerminalIsRawWhileTheScreenIsOpenAndAsTheFirstOpeningFoundItAfterw
 	}
 	testkit.Must(t, tty.Close())
 	<-drained
+}
+
+func TestAProgramWithoutATerminalGetsItsInputAndItsEnvironment(t *testing.T) {
+	testkit.Alone(t)
+	path := filepath.Join(t.TempDir(), "in")
+	testkit.Must(t, os.WriteFile(path, []byte("typed"), 0o600))
+	file, err := os.Open(path)
+	testkit.Must(t, err)
+	defer func() { _ = file.Close() }()
+	for want, in := range map[string]io.Reader{"b|typed|": file, "b||": strings.NewReader("typed")} {
+		var out bytes.Buffer
+		err := Program(t.Context(), []string{"/bin/sh", "-c", `printf '%s|' "$A" "$(cat)"; echo bad >&2; exit 3`}, []string{"A=b", "PATH=" + os.Getenv("PATH")}, in, &out)
+		if out.String() != want+"bad\n" || err == nil || err.Error() != "exit status 3" {
+			t.Errorf("it wrote %q, want %q, and ended with %v", out.String(), want, err)
+		}
+	}
+	if c, stop := New(context.Background(), &bytes.Buffer{}, nil).Watch(); len(c) > 0 {
+		t.Error("a buffer has signals")
+	} else {
+		stop()
+	}
+	if stopped, err := New(context.Background(), &bytes.Buffer{}, nil).Suspend("later"); stopped || err != nil {
+		t.Errorf("without a terminal it stopped: %t, %v", stopped, err)
+	}
 }

@@ -62,6 +62,11 @@ func TestWhatIsSavedIsLoaded(t *testing.T) {
 			}
 		}
 	})
+	testkit.Must(t, Save(dir, Dashboard{"theme": "dark", "bell": "off"}))
+	text, err := os.ReadFile(filepath.Join(dir, DashboardFile))
+	if want := fileHead + "bell: \"off\"\ntheme: \"dark\"\n"; err != nil || string(text) != want {
+		t.Errorf("saved is %q, want %q, %v", text, want, err)
+	}
 	left, err := os.ReadDir(dir)
 	if err != nil || len(left) != 1 {
 		t.Errorf("%v in the directory, %v", left, err)
@@ -82,28 +87,32 @@ func TestWhatIsWrongIsReportedAndIgnored(t *testing.T) {
 	for text, want := range map[string]string{
 		"":                                  "",
 		"# nothing\n":                       "",
-		"theme: dark\nlayout: round\n":      `dashboard.yaml:2:9: "round" is invalid`,
+		"theme: dark\nlayout: round\n":      `dashboard.yaml:2:9: "round" is invalid: choose balanced, chat, forks, schedule`,
 		"theme: [dark, light]\n":            `dashboard.yaml:1:1: "theme" takes one value`,
 		"theme: dark\n\ncolour: blue\n":     `dashboard.yaml:3:1: "colour" is not a known setting`,
-		"theme: dark\ncolumns-chat: 9000\n": `dashboard.yaml:2:15: "9000" is invalid`,
-		"theme: dark\nbell: maybe\n":        `dashboard.yaml:2:7: "maybe" is invalid`,
+		"theme: dark\ncolumns-chat: 9000\n": `dashboard.yaml:2:15: "9000" is invalid: enter a number from -1000 to 1000`,
+		"theme: dark\nbell: maybe\n":        `dashboard.yaml:2:7: "maybe" is invalid: choose bell, notify, off`,
 		"theme: dark\nrows-kitchen: 2\n":    `dashboard.yaml:2:1: "rows-kitchen" is not a known setting`,
 		"columns-round: 2\n":                `dashboard.yaml:1:1: "columns-round" is not a known setting`,
 		"columns-: 2\n":                     `dashboard.yaml:1:1: "columns-" is not a known setting`,
 		"rows-chat-round: 2\n":              `dashboard.yaml:1:1: "rows-chat-round" is not a known setting`,
 		"rows-chat-chat: [2, 3]\n":          `dashboard.yaml:1:1: "rows-chat-chat" takes one value`,
-		"rows-chat-chat: much\n":            `dashboard.yaml:1:17: "much" is invalid`,
-		"theme: dark\ntheme: light\n":       `dashboard.yaml:2:1: `,
-		"- theme\n":                         `dashboard.yaml:1:1: the file is a list`,
-		"theme: \"dark\nbell: {":            "dashboard.yaml:",
-		strings.Repeat("# x\n", maxFile):    "dashboard.yaml: the file cannot be read: it is larger",
-		"bell: {a: {b: \x1b[31m}}":          "dashboard.yaml:",
-		strings.Repeat("[", maxFile-1):      "dashboard.yaml",
-		strings.Repeat("? ", maxFile/2-1):   "dashboard.yaml",
+		"rows-chat-chat: much\n":            `dashboard.yaml:1:17: "much" is invalid: enter a number from -1000 to 1000`,
+		"theme: dark\ntheme: light\n":       `dashboard.yaml:2:1: the key theme is already set in line 1: remove one of the two`,
+		"- theme\n":                         "dashboard.yaml:1:1: the file is a list: write one `key: value` on each line",
+		"theme: \"dark\nbell: {":            `dashboard.yaml:1:8: the quote that opens here is never closed: end the value with " on the same line`,
+		strings.Repeat("# x\n", maxFile):    `dashboard.yaml: the file cannot be read: it is larger than 16 KiB`,
+		"bell: {a: {b: \x1b[31m}}":          "dashboard.yaml:1:15: a control character that cannot be in file: remove it",
+		strings.Repeat("[", maxFile-1):      "dashboard.yaml:1:1: values are nested too deeply: write them flatter",
+		strings.Repeat("? ", maxFile/2-1):   "dashboard.yaml:1:1: values are nested too deeply: write them flatter",
 	} {
 		d, problems := Load(write(t, DashboardFile, text))
-		if want == "" && len(problems) > 0 || want != "" && (len(problems) != 1 || !strings.HasPrefix(shown(problems[0]), want)) {
-			t.Errorf("%.40q gives %v, want %q", text, problems, want)
+		var got []string
+		for _, p := range problems {
+			got = append(got, shown(p))
+		}
+		if strings.Join(got, "\n") != want {
+			t.Errorf("%.40q gives %q, want %q", text, got, want)
 		}
 		if d.Get("bell") != Bells[0] || d.Get("title") != "on" || d.Size("balanced").Columns != 0 || d["layout"] != "" {
 			t.Errorf("%.40q gives %+v", text, d)
@@ -131,14 +140,23 @@ func TestKeysAreReadAndWhatIsWrongIsReportedByItsPlace(t *testing.T) {
 		"go.chat: 9",
 	}, "\n"))
 	keys, problems := Keys(dir)
+	want := []string{
+		`keys.yaml:4:12: "x y" is not a key: write a character, or names as in ctrl+p, alt+up, pgdown, f5`,
+		`keys.yaml:5:1: no action is called "go.home"; the palette shows the name of the marked one, ollim-bot help keys lists all`,
+		`keys.yaml:6:20: "U" for app.undo is taken by task/task.restore; give that one another key first`,
+		`keys.yaml:7:15: "z" for view.notices is taken by view.zoom; give that one another key first`,
+		`keys.yaml:8:1: the key of "app.interrupt" cannot be changed`,
+		`keys.yaml:10:1: "go.logs" takes a key or a list of keys, signs in quotes; write [] to take its keys away`,
+	}
 	var got []string
 	for _, p := range problems {
-		place, _, _ := strings.Cut(shown(p), ": ")
-		got = append(got, place)
+		got = append(got, shown(p))
 	}
-	want := []string{"keys.yaml:4:12", "keys.yaml:5:1", "keys.yaml:6:20", "keys.yaml:7:15", "keys.yaml:8:1", "keys.yaml:10:1"}
 	if d := cmp.Diff(want, got); d != "" {
-		t.Errorf("places (-want +got):\n%s\n%v", d, problems)
+		t.Errorf("problems (-want +got):\n%s", d)
+	}
+	if all := Problems(dir); len(all) != len(got) || all[0].File != filepath.Join(dir, KeysFile) || all[0].Message != problems[0].Message || Problems("") != nil {
+		t.Errorf("of both files: %v", all)
 	}
 	for key, id := range map[string]action.ID{
 		"ctrl+q": action.Quit, "q": "", "B": action.TailWrap, "f5": action.TailWrap, "w": "", "z": action.Zoom, "u": action.Undo,
@@ -190,8 +208,11 @@ func TestTheDirectoryIsTheUsers(t *testing.T) {
 
 func TestADirectoryThatCannotBeWrittenIsAnError(t *testing.T) {
 	file := filepath.Join(write(t, "x", "x"), "x")
-	if err := Save(filepath.Join(file, "y"), Dashboard{}); err == nil {
-		t.Error("saved below a file")
+	if err := Save(filepath.Join(file, "y"), Dashboard{}); err == nil || !strings.HasPrefix(err.Error(), "make the directory of the settings: ") {
+		t.Errorf("saved below a file: %v", err)
+	}
+	if was := Look(filepath.Dir(file)); was != (Stamp{}) {
+		t.Errorf("a missing file has the stamp %v", was)
 	}
 	if err := os.Mkdir(filepath.Join(filepath.Dir(file), KeysFile), 0o700); err != nil {
 		t.Fatal(err)

@@ -180,6 +180,37 @@ func TestATerminalGetsTheColoursThatItHas(t *testing.T) {
 	}
 }
 
+func TestARowWithABackgroundHasTheRolesThatCanBeReadOnIt(t *testing.T) {
+	few, many := Options{Profile: colorprofile.ANSI}, Options{Profile: colorprofile.ANSI256}
+	none, plain := Options{Profile: colorprofile.ANSI, NoColor: true}, Options{Profile: colorprofile.ANSI, Plain: true}
+	for _, c := range []struct {
+		o        Options
+		back, of Role
+		want     Role
+	}{
+		{few, Select, Dim, Text},
+		{few, Select, Strong, Strong},
+		{few, Select, Key, Strong},
+		{few, Select, Think, Text},
+		{few, Select, Match, Match},
+		{few, Select, Caret, Caret},
+		{few, Select, numRoles, numRoles},
+		{few, Text, Dim, Dim},
+		{many, Select, Dim, Dim},
+		{none, Select, Dim, Dim},
+		{plain, Select, Dim, Dim},
+		{few, Select, numRoles - 2, Strong},
+	} {
+		th := New(c.o)
+		if got := th.On(c.back, c.of); got != c.want {
+			t.Errorf("%+v: role %d on %d is %d, want %d", c.o, c.of, c.back, got, c.want)
+		}
+		if open, shut := th.Ends(c.back); th.Paint(c.back, "x") != open+"x"+shut || th.Options() != New(th.Options()).Options() || th.ASCII() {
+			t.Errorf("%+v: %q, %q are not the ends of role %d", c.o, open, shut, c.back)
+		}
+	}
+}
+
 func TestGlyphsAreOneCellAndASCIIWhereAsked(t *testing.T) {
 	ascii := New(Options{ASCII: true})
 	wide := New(Options{})
@@ -196,6 +227,9 @@ func TestGlyphsAreOneCellAndASCIIWhereAsked(t *testing.T) {
 		if len(got) != 1 && g != Arrow {
 			t.Errorf("glyph %d %q is not one cell", g, got)
 		}
+	}
+	if !ascii.ASCII() || !ascii.Options().ASCII || wide.ASCII() {
+		t.Error("a theme does not know whether it is ASCII")
 	}
 	b := ascii.Box()
 	for _, s := range []string{b.Top, b.Left, b.TopLeft, b.MiddleLeft} {

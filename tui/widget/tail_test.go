@@ -291,6 +291,50 @@ func TestATailIsReadAsItsStoriesSay(t *testing.T) {
 	})
 }
 
+func TestTheLinesOfATailHaveTheColoursOfTheirKinds(t *testing.T) {
+	b := newBench(100, 50, 14)
+	b.theme = tuitest.Colours
+	for _, kind := range []tail.Kind{tail.Text, tail.Think, tail.Tool, tail.Result, tail.Ping, tail.Report, tail.Refuse, tail.Note, tail.Error, tail.Debug, tail.Info, tail.Warn, "other"} {
+		b.ring.Add(tail.Line{At: time.Unix(3600, 0), Kind: kind, Text: "one word=two"})
+	}
+	b.sync()
+	b.asks("find", "two")
+	b.Do("up")
+	var got []string
+	for _, line := range b.Lines(b.theme, b.w, b.h, true) {
+		got = append(got, strings.TrimRight(tuitest.Painted(line), " "))
+	}
+	b.asks("filter", "is:error")
+	for _, line := range b.Lines(b.theme, b.w, 4, true) {
+		got = append(got, strings.TrimRight(tuitest.Painted(line), " "))
+	}
+	if d := cmp.Diff([]string{
+		" ‹dim 01:00:00 ›‹strong text   ›one word=‹match two›",
+		" ‹dim 01:00:00 ›‹think think  ›‹think one word=›‹match two›",
+		" ‹dim 01:00:00 ›‹tool tool   ›one word=‹match two›",
+		" ‹dim 01:00:00 ›‹dim result ›‹dim one word=›‹match two›",
+		" ‹dim 01:00:00 ›‹ping ping   ›one word=‹match two›",
+		" ‹dim 01:00:00 ›‹report report ›one word=‹match two›",
+		" ‹dim 01:00:00 ›‹warn refuse ›one word=‹match two›",
+		" ‹dim 01:00:00 ›‹accent note   ›‹dim one word=›‹match two›",
+		" ‹dim 01:00:00 ›‹bad error  ›one word=‹match two›",
+		" ‹dim 01:00:00 ›‹dim debug  ›‹dim one word=›‹match two›",
+		" ‹dim 01:00:00 ›‹good info   ›one word=‹match two›",
+		"‹select ‹accent ▸›‹select ‹dim 01:00:00 ›‹select ‹warn warn   ›‹select one word=‹match two›‹select                      ›",
+		" ‹dim 01:00:00 ›other  one word=‹match two›",
+		"‹key  &›‹strong two›                         ‹dim esc ends   ›‹accent 12 of 13 ›",
+		"‹select ‹accent ▸›‹select ‹dim 01:00:00 ›‹select ‹bad error  ›‹select one word=‹match two›‹select                      ›",
+		"",
+		"‹key  &›‹strong two›                           ‹dim esc ends   ›‹accent 1 of 1 ›",
+		"‹key  /›‹strong is:error›                          ‹accent 1 of 13 lines ›",
+	}, got); d != "" {
+		t.Error(d)
+	}
+	if got := strings.Join(b.states(), " "); got != "text think tool result ping report refuse note error debug info warn other" {
+		t.Errorf("the filter offers %s", got)
+	}
+}
+
 func TestCopyAllTakesTheNewestThatFit(t *testing.T) {
 	b := newBench(20_000, 14, 3)
 	b.write(3)

@@ -15,8 +15,10 @@ import (
 	"ollimbot/core/safety/policy"
 	"ollimbot/core/storage/store"
 	"ollimbot/core/talk/transcript"
+	"ollimbot/core/work/budget"
 	"ollimbot/core/work/fork"
 	"ollimbot/routines"
+	"ollimbot/routines/schedule"
 )
 
 // offline is the engine of the demo.
@@ -153,11 +155,55 @@ func sensible(t *testing.T, s *core.Snapshot, begin time.Time) {
 	}
 }
 
-// S32: an answer that was interrupted after "Set: I will" had set the reminder.
-func TestAReminderOfTheDemoIsSetOnceThatWasSaid(t *testing.T) {
-	script := Talk(func() core.Snapshot { return core.Snapshot{} })("remind me to call Dana in 2 minutes")
-	if said, set := strings.Index(script, "say I will"), strings.Index(script, "call add_reminder"); said < 0 || set < said {
-		t.Errorf("the script is\n%s", script)
+func TestTheDemoAnswersWhatItIsAsked(t *testing.T) {
+	noon := time.Date(2026, 3, 10, 12, 0, 0, 0, time.UTC)
+	full, empty := core.Snapshot{At: noon, Zone: time.UTC}, core.Snapshot{At: noon, Zone: time.UTC}
+	full.Budget = core.BudgetView{State: budget.State{Capacity: 5, Available: 3.25}, NextAt: noon.Add(time.Hour), Pings: []budget.Ping{
+		{At: noon.Add(-4 * time.Hour), Title: "Tea", Answered: noon},
+		{At: noon.Add(-3 * time.Hour), Title: "Mail", Run: "f1", Refused: "no token was left"},
+		{At: noon.Add(-2 * time.Hour), Title: "Walk"},
+	}}
+	full.Forks = []fork.View{{ID: "f1", Reports: 1}}
+	full.Ended = []fork.View{{Title: "Rent", State: fork.Failed, Ended: noon.Add(-time.Hour), Error: "no network"}, {Title: "Tea", State: fork.Done}}
+	for _, e := range []struct {
+		title string
+		after time.Duration
+		held  bool
+	}{{"Past", 0, false}, {"Held", time.Hour, true}, {"Tea", 2 * time.Hour, false}, {"Mail", 3 * time.Hour, false}, {"Bins", 4 * time.Hour, false}, {"Bed", 5 * time.Hour, false}, {"Run", 13 * time.Hour, false}} {
+		full.Schedule.Day = append(full.Schedule.Day, schedule.Entry{Description: e.title, FireTime: noon.Add(e.after), Held: e.held})
+	}
+	refused := full
+	refused.Forks = nil
+	for _, c := range []struct {
+		said string
+		of   core.Snapshot
+		want string
+	}{
+		{"What is left?", full, "say Next: Tea at 14:00, Mail at 15:00, Bins at 16:00.\nsay And two letters: the landlord about the boiler, and Dana about Friday. Dana is the smaller one; I would begin there."},
+		{"What is left?", empty, "say Nothing is planned any more today.\nsay And two letters: the landlord about the boiler, and Dana about Friday. Dana is the smaller one; I would begin there."},
+		{"why not?", full, "say At 09:00 Mail wanted to ping you, and was refused: no token was left. What it had to say came as an update."},
+		{"why not?", refused, "say At 09:00 Mail wanted to ping you, and was refused: no token was left."},
+		{"why not?", empty, "say Nothing was refused so far."},
+		{"what went wrong", full, "say Rent failed at 11:00: no network. Nothing is lost; it can run again with f."},
+		{"what went wrong", empty, "say Nothing has failed in the last 24 hours."},
+		{"how expensive", empty, "say Today $0.00 so far, this month $0.00, by the price list. In the demo nobody pays it."},
+		{"How many pings", full, "say 2 pings today, 1 of them answered. I have 3.2 of 5 tokens left, the next comes at 13:00."},
+		{"tokens", empty, "say 0 pings today, 0 of them answered. I have 0.0 of 0 tokens left."},
+		{"how was it", full, "say A good day: the letter is begun, Dana has her answer, and the landlord knows about Thursday.\nsay I pinged you 2 times, you answered 1, and 2 runs did the rest in silence."},
+		{"[fork-started] x", empty, "say I am here. What is on your mind?"},
+		{"[fork-timeout]", empty, "say Are you still there? Send a message to continue; otherwise I will close this fork soon."},
+		{"[system] x", empty, "call report_updates {\"message\": \"Talked in a fork; nothing is left open.\"}\nsay Reported to the main session. See you there."},
+		{"I'll call the dentist tomorrow", empty, "call propose_reminder {\"words\": \"I'll call the dentist tomorrow\", \"delay_minutes\": 1440}\nwait 200ms\nsay Good plan."},
+		{"hi", empty, "say Hello! It is a calm day. Ask me what is left, or tell me what is on your mind."},
+		{"what can you do", empty, "say I only know this example day. Ask me what is left, what came in, what was refused, what failed or what it cost; or say: remind me to call Dana in 2 minutes."},
+		{"xyz", empty, "say I only know this example day. Ask me what is left, what came in, what was refused, what failed or what it cost; or say: remind me to call Dana in 2 minutes."},
+		{"remind me to call Dana in 0 minutes", empty, "say Dana asks whether you come on Friday. A yes or no is enough; shall I draft it?"},
+		// S32: an answer that was interrupted after "Set: I will" had set the reminder.
+		{"remind me to call Dana in 2 minutes", empty, "say I will remind you to call Dana.\ncall add_reminder {\"prompt\": \"Remind me to call Dana.\\n\\n```script\\ncall ping_user {\\\"message\\\": \\\"Time to call Dana.\\\"}\\ncall report_updates {\\\"message\\\": \\\"Reminded: call Dana.\\\"}\\n```\", \"delay_minutes\": 2, \"description\": \"Call Dana\"}"},
+	} {
+		if got := Talk(func() core.Snapshot { return c.of })(c.said); got != c.want {
+			t.Errorf("%q is answered %s\nwant %s", c.said, got, c.want)
+		}
 	}
 }
 

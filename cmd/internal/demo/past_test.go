@@ -305,9 +305,3 @@ func contents(t *testing.T, d *store.Dir) map[string]string {
 	}))
 	return files
 }
-
-func BenchmarkFurnish(b *testing.B) {
-	for b.Loop() {
-		testkit.Must(b, Furnish(Home{Dir: storetest.Dir(b), Now: time.Date(2026, 11, 24, 14, 2, 0, 0, time.UTC)}))
-	}
-}

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"ollimbot/cmd/internal/console"
+	"ollimbot/core/agent/claude/process"
 	"ollimbot/core/base/goldentest"
 	"ollimbot/core/base/testkit"
 )
@@ -24,7 +25,9 @@ var ofThisMachine = regexp.MustCompile(`(?m)^(  (PASS|WARN)  (space|commands|lim
 //
 //	# a comment
 //	> file PATH TEXT…   with \n; > gone PATH removes one, > open PATH shows it to others
+//	> files PATH…        each with {}
 //	> env NAME=VALUE
+//	> program claude TEXT…   a script in place of claude
 //	$ doctor             what it says in an empty directory is left out, unless it is asked for the whole: $ doctor whole
 //	$ check [FILE…]
 func TestTheDoctorAndCheckSayWhatTheirStoriesShow(t *testing.T) {
@@ -51,10 +54,18 @@ func TestTheDoctorAndCheckSayWhatTheirStoriesShow(t *testing.T) {
 					switch words[1] {
 					case "file":
 						testkit.Must(t, errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(strings.ReplaceAll(rest, `\n`, "\n")), 0o600)))
+					case "files":
+						for _, name := range strings.Fields(words[2] + " " + rest) {
+							path := filepath.Join(root, name)
+							testkit.Must(t, errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte("{}"), 0o600)))
+						}
 					case "gone":
 						testkit.Must(t, os.RemoveAll(path))
 					case "open":
 						testkit.Must(t, os.Chmod(path, 0o755))
+					case "program":
+						testkit.Program(t, path, "#!/bin/sh\n"+strings.ReplaceAll(rest, "NEWEST", process.Newest()))
+						env = append(env, "OLLIM_CLAUDE="+path)
 					case "env":
 						env = append(env, words[2])
 					}
@@ -98,5 +109,6 @@ func asked(env []string, what string, args []string) (string, error) {
 	default:
 		err = (&CheckCmd{Files: args}).Run(p, at)
 	}
-	return strings.ReplaceAll(ofThisMachine.ReplaceAllString(out.String(), ""), "\n\n", "\n"), err
+	said := strings.NewReplacer(process.Newest(), "NEWEST", process.Oldest(), "OLDEST").Replace(out.String())
+	return strings.ReplaceAll(ofThisMachine.ReplaceAllString(said, ""), "\n\n", "\n"), err
 }

@@ -15,6 +15,7 @@ import (
 	"ollimbot/core/base/goldentest"
 	"ollimbot/core/base/testkit"
 	"ollimbot/tui/theme"
+	"ollimbot/tui/tuitest"
 	"ollimbot/tui/widget"
 )
 
@@ -118,6 +119,36 @@ func TestPicturesLookAsTheyDid(t *testing.T) {
 		for _, size := range [][2]int{{100, 14}, {44, 8}} {
 			got := strings.Join(month().Draw(theme.New(o), size[0], size[1]), "|\n") + "|\n"
 			goldentest.Compare(t, fmt.Sprintf("month-%s-%d.golden", look, size[0]), got)
+		}
+	}
+	goldentest.Compare(t, "month-colours-44.golden", tuitest.Painted(strings.Join(month().Draw(tuitest.Colours, 44, 8), "\n"))+"\n")
+	var spans []string
+	for _, s := range Gauge(tuitest.Colours, 0.3, 5) {
+		spans = append(spans, tuitest.Painted(tuitest.Colours.Paint(s.Role, s.Text)))
+	}
+	if got := strings.Join(spans, ""); got != "‹good █▌›‹border ░░░›" {
+		t.Errorf("a gauge is %s", got)
+	}
+}
+
+func TestAColumnGrowsByPartsOfACell(t *testing.T) {
+	blocks, ascii := theme.New(looks["blocks"]), theme.New(looks["ascii"])
+	for _, c := range []struct {
+		share             float64
+		bar, ascii, faint string
+	}{
+		{-1, "||▁", "||_", "||▒"},
+		{0, "||▁", "||_", "||▒"},
+		{0.03, "||▁", "||_", "||▒"},
+		{0.5, "|▄|█", "|=|#", "|▒|▒"},
+		{0.7, "▁|█|█", "|#|#", "|▒|▒"},
+		{1, "█|█|█", "#|#|#", "▒|▒|▒"},
+		{9, "█|█|█", "#|#|#", "▒|▒|▒"},
+	} {
+		for want, got := range map[string][]string{c.bar: Column(blocks, c.share, 3, false), c.ascii: Column(ascii, c.share, 3, false), c.faint: Column(blocks, c.share, 3, true)} {
+			if strings.Join(got, "|") != want {
+				t.Errorf("%v: %q, want %s", c.share, got, want)
+			}
 		}
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"ollimbot/core/base/goldentest"
 	"ollimbot/core/base/testkit"
 	"ollimbot/tui/theme"
+	"ollimbot/tui/tuitest"
 	"ollimbot/tui/widget"
 )
 
@@ -121,6 +122,62 @@ func TestWordsDoNotMoveWhenWhatIsStreamedIsClosed(t *testing.T) {
 			if got = strings.TrimRight(got, "*` "); !strings.HasPrefix(end, got) {
 				t.Errorf("%q is drawn as %q, at the end as %q", whole[:i], got, end)
 			}
+		}
+	}
+}
+
+func TestTextsAreDrawnInTheirRolesAlsoBeforeTheirMarksAreClosed(t *testing.T) {
+	painted := func(text string, l Look) string {
+		return Print(text, l, func(r theme.Role, s string) string { return tuitest.Painted(l.Theme.Paint(r, s)) })
+	}
+	for _, c := range []struct{ source, closed, open string }{
+		{"so **very", "so **very", "so ‹strong very›"},
+		{"so *very", "so *very", "so ‹think very›"},
+		{"so ***very", "so ***very", "so ‹strong very›"},
+		{"so ****very", "so ****very", "so ****very"},
+		{"so ~~very", "so ~~very", "so ‹dim ~~very~~›"},
+		{"so ~very", "so ~very", "so ~very"},
+		{"so `very *a", "so `very *a", "so ‹tool very *a›"},
+		{"a **b *c `d", "a **b *c `d", "a ‹strong b c ›‹tool d›"},
+		{"**a _b ~~c *d", "**a _b ~~c *d", "**a ‹think b ›‹dim ~~c d~~›"},
+		{"\\*a **b", "*a **b", "*a ‹strong b›"},
+		{"a * b ** c", "a * b ** c", "a * b ** c"},
+		{"snake_case_x 2*3*4", "snake_case_x 2*3*4", "snake_case_x 2*3*4"},
+		{"word*", "word*", "word"},
+		{"text\n---", "‹strong text›", "text"},
+		{"text\n- ", "‹strong text›", "text"},
+		{"one\n1.", "one\n1.", "one\n1."},
+		{"## head **bo", "‹strong head **bo›", "‹strong head bo›"},
+		{"> **quote", "‹think ┃ ›**quote", "‹think ┃ ›‹strong quote›"},
+		{"```go\ncode **x", "‹border │ ›‹dim go›\n‹border │ ›code **x", "‹border │ ›‹dim go›\n‹border │ ›code **x"},
+		{"```  a language of many words and more than the box is wide\n\tx", "‹border │ ›‹dim a language of many words an…›\n‹border │ ›    x", "‹border │ ›‹dim a language of many words an…›\n‹border │ ›    x"},
+		{"a [link](https://a.example) and [https://a.example](https://a.example)", "a ‹accent link›‹dim  (https://a.example)› and\n‹accent https://a.example›", "a ‹accent link›‹dim  (https://a.example)› and\n‹accent https://a.example›"},
+		{"a [link", "a [link", "a [link"},
+		{"- [x] done\n- [ ] open\n10. ten\n    - in", "‹accent • ›‹good [x] ›done\n‹accent • ›‹warn [ ] ›open\n‹accent 10. ›ten\n    ‹accent • ›in", "‹accent • ›‹good [x] ›done\n‹accent • ›‹warn [ ] ›open\n‹accent 10. ›ten\n    ‹accent • ›in"},
+		{"-# small **x", "‹dim small **x›", "‹dim small ›‹strong x›"},
+		{"a\n\n---\n\nb", "a\n\n‹border ──────────────────────────────›\n\nb", "a\n\n‹border ──────────────────────────────›\n\nb"},
+		{"| a | b |\n|---|:-:|\n| **c** | d", "‹strong a›  ‹strong b›\n‹border ────›\n‹strong c›  d", "‹strong a›  ‹strong b›\n‹border ────›\n‹strong c›  d"},
+	} {
+		for _, open := range []bool{false, true} {
+			want := map[bool]string{false: c.closed, true: c.open}[open]
+			if got := painted(c.source, Look{Theme: tuitest.Colours, W: 30, Open: open}); got != want {
+				t.Errorf("%q, open %t, is %s\nwant %s", c.source, open, got, want)
+			}
+		}
+	}
+	if got, want := painted("# One\n\n### Three", Look{Theme: theme.New(theme.Options{Plain: true}), W: 30}), "# One\n\n### Three"; got != want {
+		t.Errorf("without colours a heading is %s, want %s", got, want)
+	}
+}
+
+func TestWhatMoreTextCannotChangeIsKnown(t *testing.T) {
+	for text, want := range map[string]int{
+		"": 0, "a\nb": 0, "a\n\n": 0, "a\n\nb": 3, "a\n\nb\n\nc": 3, "a\n\n b": 0, "a\n\n\tb": 0, "a\n\n\r\nb": 5, "a\n \nb": 4, "\n\na": 2,
+		"```\n\na\n```\n\nb": 12, "```\n\na": 0, "~~~\n\n```\n~~~\n\nb": 14, "````\n```\n\n````\n\nb": 16, "```\n    ```\n\na\n```\n\nb": 20, "   ```\n\na\n   ```\n\nb": 18,
+		"    ```\n\na": 9, "- a\n  ```\n\nb": 11, "``` a`b\n\nb": 9, "``\n\na": 4, "1. a\n   ```\n\nb": 13, "```\n```  \n\na": 11, "```\n``` x\n\na": 0,
+	} {
+		if got := settled(text); got != want {
+			t.Errorf("%q: %d bytes, want %d", text, got, want)
 		}
 	}
 }

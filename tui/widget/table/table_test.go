@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	tea "charm.land/bubbletea/v2"
-	"github.com/charmbracelet/colorprofile"
 	"github.com/charmbracelet/x/ansi"
+	godiff "github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
 	"ollimbot/core/base/testkit"
@@ -79,6 +79,10 @@ func TestATableIsDrawnAsItsRowsSay(t *testing.T) {
 	unmarked := func(b *Table[fruit]) { two(b); b.list.At = -1 }
 	aligned := func(b *Table[fruit]) { two(b); b.Aligned = true }
 	bottom := func(b *Table[fruit]) { b.Do("bottom") }
+	grouped := func(b *Table[fruit]) {
+		b.Group = func(f fruit) widget.Span { return widget.Span{Text: map[bool]string{true: "many"}[f.n > 5]} }
+		b.divide()
+	}
 	figs := []fruit{{"fig", "ripe", 1}, {"a pear with a long name", "ripe", 2}, {"a pear with a long name", "it fell down and is bruised", 3}}
 	plums := []fruit{{"fig", "ripe", 1}, {"a plum", "it fell down and is bruised", 2}}
 	for _, c := range []struct {
@@ -155,6 +159,48 @@ func TestATableIsDrawnAsItsRowsSay(t *testing.T) {
 			|───*
 			|  3     fruit 3.*
 			|  4     fruit 4.*`},
+		{"groups have rules with their names", basket, 1, grouped, 40, 9, `
+			|  DAY   NAME             N  TWICE  AGAIN
+			|▸ 0     pear             3      6      9
+			|────────────────────────────────────────
+			|  1     Quince           ·      ·      ·
+			|─ many ─────────────────────────────────
+			|  2     apple           12     24     36
+			|  3     fig              7     14     21
+			|────────────────────────────────────────
+			|  4     banana           ·      ·      ·`},
+		{"a group's rule is not the last line", basket, 1, grouped, 40, 6, `
+			|  DAY   NAME             N  TWICE  AGAIN
+			|▸ 0     pear             3      6      9
+			|────────────────────────────────────────
+			|  1     Quince           ·      ·      ·
+			|─ many ─────────────────────────────────
+			|  2     apple           12     24     36`},
+		{"the selected row is below its rule", basket, 1, func(b *Table[fruit]) { grouped(b); b.Do("bottom") }, 40, 6, `
+			|*
+			|*
+			|*
+			|*
+			|*
+			|*`},
+		{"sorted rows have no groups", basket, 1, func(b *Table[fruit]) { grouped(b); b.Sort(1) }, 40, 9, `
+			|  DAY   NAME▲            N  TWICE  AGAIN
+			|▸ 0     pear             3      6      9
+			|────────────────────────────────────────
+			|  2     apple           12     24     36
+			|  4     banana           ·      ·      ·
+			|  3     fig              7     14     21
+			|  1     Quince           ·      ·      ·
+			|
+			|`},
+		{"the selected row is a third below the top", crate(40), 0, func(b *Table[fruit]) { b.Third = true; b.list.At = 20 }, 40, 7, `
+			|  DAY   NAME             N  TWICE  AGAIN
+			|  18    fruit 18.       18     36     54
+			|  19    fruit 19.       19     38     57
+			|▸ 20    fruit 20.       20     40     60
+			|  21    fruit 21.       21     42     63
+			|  22    fruit 22.       22     44     66
+			|  23    fruit 23.       23     46     69`},
 		{"sorting brings the selection into view", crate(100), 0, func(b *Table[fruit]) { drawn(b, 60, 10); b.Sort(2) }, 60, 3, "|*\n|  1     fruit 1.*\n|▸ 0     fruit 0.*"},
 	} {
 		b := fruits(c.list, c.above)
@@ -310,17 +356,75 @@ func TestAHeadIsPressedFromItsFirstCellToItsLast(t *testing.T) {
 }
 
 func TestOnlyATableWithTheFocusPaintsTheSelection(t *testing.T) {
-	colours := theme.New(theme.Options{Dark: true, Profile: colorprofile.TrueColor})
-	b := fruits(basket, 0)
-	with, without := b.Draw(colours, 60, 4, true), b.Draw(colours, 60, 4, false)
-	if strings.Count(with[1].Text, "48;2;") <= strings.Count(without[1].Text, "48;2;") {
-		t.Errorf("the selected row has no background with the focus: %q, without: %q", with[1].Text, without[1].Text)
-	}
-	for _, other := range []int{0, 2, 3} {
-		if with[other].Text != without[other].Text {
-			t.Errorf("line %d changes with the focus: %q", other+1, with[other].Text)
+	b := fruits(basket, 1)
+	b.Columns[4] = Words("SAY", 5, theme.Good, func(f fruit) string { return f.name[:1] })
+	b.Columns[3] = Column[fruit]{Head: "SIZE", Cells: 6, Spans: func(f fruit) []widget.Span {
+		return []widget.Span{{Role: theme.Warn, Text: "x"}, {Role: theme.Dim, Text: "y"}}
+	}}
+	b.Do("down")
+	b.Sort(2)
+	b.Do("find")
+	types(b, "an")
+	var got []string
+	for _, focused := range []bool{true, false} {
+		for _, row := range b.Draw(tuitest.Colours, 50, 5, focused) {
+			got = append(got, tuitest.Painted(row.Text))
 		}
 	}
+	if d := godiff.Diff([]string{
+		"  ‹dim DAY  › ‹dim NAME                    › ‹accent   N▼› ‹dim SIZE  › ‹dim SAY  ›",
+		"‹select ‹accent ▸ ›‹select 1     Quince  it fell down an… ‹dim    ·›‹select  ‹warn x›‹select ‹dim y›‹select  ‹good Q    ›‹select     ›",
+		"  4     b‹match an›‹match an›a                   ‹dim    ·› ‹warn x›‹dim y› ‹good b    ›    ",
+		"                                                  ",
+		"‹key  /›an‹caret  ›                               ‹accent 2 of 5 fruits ›",
+		"  ‹dim DAY  › ‹dim NAME                    › ‹accent   N▼› ‹dim SIZE  › ‹dim SAY  ›",
+		"‹accent ▸ ›1     Quince  it fell down an… ‹dim    ·› ‹warn x›‹dim y› ‹good Q    ›    ",
+		"  4     b‹match an›‹match an›a                   ‹dim    ·› ‹warn x›‹dim y› ‹good b    ›    ",
+		"                                                  ",
+		"‹key  /›an‹caret  ›                               ‹accent 2 of 5 fruits ›",
+	}, got); d != "" {
+		t.Errorf("%s", d)
+	}
+}
+
+func TestATableSaysWhatItShowsAndWhatItNeeds(t *testing.T) {
+	ripe := func(f fruit) query.Facts {
+		return query.Facts{Text: f.name, Is: [][]string{{"hard"}, {"ripe", "soft"}, {"ripe"}}[f.n%3]}
+	}
+	b := fruits(crate(12), 2)
+	b.Facts, b.Same, b.Height = ripe, func(was, row fruit) bool { return was.name == row.name }, 2
+	for _, step := range []struct {
+		what string
+		does func()
+		want string
+	}{
+		{"at first", func() {}, "0 fruit 0. of 12 fruits, near the end false, needs all false, ripe hard soft, by []"},
+		{"a row further", func() { b.Do("down") }, "1 fruit 1. of 12 fruits, near the end false, needs all false, ripe hard soft, by []"},
+		{"new rows keep what was chosen", func() { b.Fill(crate(13)[1:]) }, "1 fruit 1. of 14 fruits, near the end false, needs all false, ripe hard soft, by []"},
+		{"a press", func() { b.Press(7) }, "7 fruit 6. of 14 fruits, near the end false, needs all false, ripe hard soft, by []"},
+		{"the same again", func() { b.Press(7) }, "7 fruit 6. of 14 fruits, near the end false, needs all false, ripe hard soft, by []"},
+		{"far below", func() { b.Do("bottom") }, "13 fruit 12. of 14 fruits, near the end true, needs all false, ripe hard soft, by []"},
+		{"before two pages", func() { b.list.At = 9 }, "9 fruit 8. of 14 fruits, near the end false, needs all false, ripe hard soft, by []"},
+		{"with two pages", func() { b.list.At = 10 }, "10 fruit 9. of 14 fruits, near the end true, needs all false, ripe hard soft, by []"},
+		{"by a head", func() { b.Press(heading - 2) }, `5 fruit 9. of 14 fruits, near the end false, needs all true, ripe hard soft, by ["by N"]`},
+		{"the other way", func() { b.Press(heading - 2) }, `10 fruit 9. of 14 fruits, near the end true, needs all true, ripe hard soft, by ["by N, reversed"]`},
+		{"as before", func() { b.Press(heading - 2) }, "10 fruit 9. of 14 fruits, near the end true, needs all false, ripe hard soft, by []"},
+		{"filtered", func() { b.Filter("is:hard") }, "3 fruit 9. of 14 fruits, near the end true, needs all true, ripe hard soft, by []"},
+		{"of more", func() { b.More = true; b.EndQuery() }, "10 fruit 9. of the newest 14 fruits, near the end true, needs all false, ripe hard soft, by []"},
+		{"not chosen by the user", func() { b.Chosen = false; b.Fill(crate(5)) }, "0 fruit 0. of the newest 7 fruits, near the end false, needs all false, ripe hard soft, by []"},
+		{"no place", func() { b.Press(99) }, "0 fruit 0. of the newest 7 fruits, near the end false, needs all false, ripe hard soft, by []"},
+	} {
+		step.does()
+		row, _ := b.Row()
+		got := fmt.Sprintf("%d %s of %s, near the end %t, needs all %t, %s, by %q", b.At(), row.name, b.All(), b.NearEnd(), b.NeedsAll(), strings.Join(b.states(), " "), b.Order())
+		if got != step.want {
+			t.Errorf("%s: %s\nwant %s", step.what, got, step.want)
+		}
+	}
+	if !b.Press(b.First+2) && b.Press(b.First+2) && !b.Press(b.First+1) {
+		return
+	}
+	t.Error("a second press of a row is not known as such")
 }
 
 func TestLinesAreExact(t *testing.T) {
