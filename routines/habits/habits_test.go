@@ -411,13 +411,3 @@ func found(asks []Ask) string {
 	m, ok := FindMove(asks, "a", 480, end, time.UTC)
 	return fmt.Sprint(m, ok)
 }
-
-func tenYears() (asks []Ask) {
-	for n := range 3652 {
-		for hour := 8; hour < 16; hour++ {
-			at := begin.AddDate(0, 0, n).Add(time.Duration(hour) * time.Hour)
-			asks = append(asks, Ask{Task: fmt.Sprint(hour), At: at, Acted: at.Add(time.Duration(hour) * 6 * time.Minute)})
-		}
-	}
-	return asks
-}

@@ -116,9 +116,9 @@ func TestALineIsReadWholeHoweverLongItIs(t *testing.T) {
 	if err := EachLine(iotest.ErrReader(os.ErrClosed), func([]byte) bool { return true }); !errors.Is(err, os.ErrClosed) {
 		t.Errorf("a reader that fails: %v", err)
 	}
-	for v := range Lines[int]([]byte("1\n\n2\n3\n")) {
-		if v != 1 {
-			t.Errorf("%d, after the reader had stopped", v)
+	for v, err := range Lines[int]([]byte("1\n\n2\n3\n")) {
+		if v != 1 || err != nil {
+			t.Errorf("%d, %v, after the reader had stopped", v, err)
 		}
 		break
 	}
