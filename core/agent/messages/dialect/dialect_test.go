@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	gocmp "github.com/google/go-cmp/cmp"
 )
 
 // wire answers each request with a canned body, and keeps what it was sent.
@@ -105,7 +107,7 @@ const (
 		{"role":"assistant","content":[{"type":"thinking","thinking":"hm"}]}]}`
 )
 
-func TestARequestIsWrittenForTheOtherAPIs(t *testing.T) {
+func TestTextsPicturesCallsAndLimitsOfARequestReachTheOtherAPIs(t *testing.T) {
 	for _, c := range []struct {
 		o                 Options
 		base, asked, want string
@@ -153,10 +155,8 @@ func same(t *testing.T, got []byte, want string) {
 	if err := errors.Join(json.Unmarshal(got, &a), json.Unmarshal([]byte(want), &b)); err != nil {
 		t.Fatal(err)
 	}
-	x, _ := json.Marshal(a)
-	y, _ := json.Marshal(b)
-	if string(x) != string(y) {
-		t.Errorf("sent\n%s\nwant\n%s", x, y)
+	if diff := gocmp.Diff(b, a); diff != "" {
+		t.Errorf("the request (-want +sent):\n%s", diff)
 	}
 }
 
