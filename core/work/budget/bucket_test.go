@@ -143,8 +143,10 @@ func TestWhatIsNotSentCostsNothing(t *testing.T) {
 		t.Error(err)
 	}
 	for name, before := range map[string]func(*place){
-		"another process was faster": func(p *place) { _, _ = NewBucket(p.dir, pacific, nil).Try(false, func(pay func() error) (bool, error) { return true, pay() }) },
-		"it cannot be written":       func(p *place) { p.breakState(t) },
+		"another process was faster": func(p *place) {
+			_, _ = NewBucket(p.dir, pacific, nil).Try(false, func(pay func() error) (bool, error) { return true, pay() })
+		},
+		"it cannot be written": func(p *place) { p.breakState(t) },
 	} {
 		p := newPlace(t, string(bucketOf(1, 1, MaxRefill).Encode()))
 		unsaved, err := p.bucket.Try(false, func(pay func() error) (bool, error) {
@@ -169,8 +171,11 @@ func TestRefusedNumbersChangeNothing(t *testing.T) {
 		capacity, refill int
 		why              string
 	}{
-		{-1, 90, "capacity -1 is" + capacities}, {maxCapacity + 1, 90, "capacity 1001 is" + capacities},
-		{5, 0, "refill 0 is" + rates}, {5, -90, "refill -90 is" + rates}, {5, MaxRefill + 1, "refill 10081 is" + rates},
+		{-1, 90, "capacity -1 is" + capacities},
+		{maxCapacity + 1, 90, "capacity 1001 is" + capacities},
+		{5, 0, "refill 0 is" + rates},
+		{5, -90, "refill -90 is" + rates},
+		{5, MaxRefill + 1, "refill 10081 is" + rates},
 	} {
 		if _, _, err := p.bucket.Set(morning, &c.capacity, &c.refill); err == nil || err.Error() != c.why {
 			t.Errorf("%+v: %v", c, err)

@@ -88,12 +88,9 @@ func TestTheCurveGoesAheadByWhatTasksUsuallyDo(t *testing.T) {
 	if !got.Dry.Equal(at(60)) || !got.ExpectedDry.IsZero() {
 		t.Errorf("dry at %v, expected at %v", got.Dry, got.ExpectedDry)
 	}
-}
-
-func TestACurveBeginsWithWhatHasRefilledByNow(t *testing.T) {
-	want := [][2]float64{{45, 1.25}, {90, 2}, {120, 2}}
-	if diff := cmp.Diff(want, points(bucketOf(0.5, 2, 60).Curve(nil, nil, at(45), at(120)).Worst)); diff != "" {
-		t.Error(diff)
+	later := [][2]float64{{45, 1.25}, {90, 2}, {120, 2}}
+	if diff := cmp.Diff(later, points(bucketOf(0.5, 2, 60).Curve(nil, nil, at(45), at(120)).Worst)); diff != "" {
+		t.Errorf("what has refilled by now: %s", diff)
 	}
 }
 

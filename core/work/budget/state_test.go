@@ -125,13 +125,11 @@ func TestTheTwoNumbersAreSettings(t *testing.T) {
 
 func TestFullStatusAddsWhatWasUsedToday(t *testing.T) {
 	s := bucketOf(3.5, 5, 90)
-	if got, want := s.FullStatus(morning), s.Status(morning); got != want {
-		t.Errorf("%q, want %q", got, want)
-	}
-	s.DailyUsed, s.CriticalUsed = 2, 1
-	want := "3/5 available (refills 1 every 90 min, next in 45 min), 2 used today, 1 critical"
-	if got := s.FullStatus(morning); got != want {
-		t.Errorf("%q, want %q", got, want)
+	for used, want := range map[[2]int]string{{}: "", {2, 1}: ", 2 used today, 1 critical", {1, 0}: ", 1 used today", {0, 1}: ", 1 critical"} {
+		s.DailyUsed, s.CriticalUsed = used[0], used[1]
+		if got, want := s.FullStatus(morning), s.Status(morning)+want; got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
 	}
 	if got := s.Left() + "; " + bucketOf(1, 1, 90).Left(); got != "3 of 5 pings left; 1 of 1 ping left" {
 		t.Errorf("%q", got)
@@ -142,8 +140,8 @@ func TestAtNextAtTheTokenIsThere(t *testing.T) {
 	testkit.Check(t, func(t *rapid.T) {
 		s := drawState(t)
 		now := s.LastRefill.Add(time.Duration(rapid.Int64Range(0, int64(48*time.Hour)).Draw(t, "elapsed")))
-		s = s.At(now)
 		next, full := s.NextAt(now), s.FullAt(now)
+		s = s.At(now)
 		if s.full() || s.Capacity == 0 {
 			if !next.IsZero() || !full.IsZero() {
 				t.Fatalf("%+v is full: next %v, full %v", s, next, full)
@@ -160,13 +158,6 @@ func TestAtNextAtTheTokenIsThere(t *testing.T) {
 			t.Fatalf("%+v is not full exactly at %v", s, full)
 		}
 	})
-}
-
-func TestTheNextTokenIsThatOfNow(t *testing.T) {
-	s := bucketOf(0.5, 5, 90) // at 45, 135, …
-	if next, full := s.NextAt(at(100)), s.FullAt(at(100)); !next.Equal(at(135)) || !full.Equal(at(405)) {
-		t.Errorf("the next at %v, full at %v", next, full)
-	}
 }
 
 func TestAFarFutureDoesNotOverflow(t *testing.T) {
