@@ -14,6 +14,7 @@ import (
 	"pgregory.net/rapid"
 
 	"ollimbot/core/base/testkit"
+	"ollimbot/core/storage/store/storetest"
 )
 
 // claim starts a delivery, which must contain these messages.
@@ -35,8 +36,15 @@ func TestAUsersMessageAloneIsADelivery(t *testing.T) {
 	p := newPlace(t, "")
 	d, err := p.queue.Claim(func([]Update) Delivery { return NewDelivery("session", "hello", []string{"a1b2c3d4"}) })
 	testkit.Must(t, err)
-	if got, _, found, err := p.queue.Unsettled(); err != nil || !found || !cmp.Equal(got, d) {
-		t.Errorf("%+v, found %v, %v", got, found, err)
+	const sum = "2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824"
+	if text := storetest.Text(t, p.dir, deliveryFile); text != `{"session":"session","sha256":"`+sum+`","updates":[],"waiting":["a1b2c3d4"]}`+"\n" {
+		t.Errorf("the record is %s", text)
+	}
+	for range 2 { // in the form of now, and of an earlier version
+		if got, _, found, err := p.queue.Unsettled(); err != nil || !found || !cmp.Equal(got, d) {
+			t.Errorf("%+v, found %v, %v", got, found, err)
+		}
+		storetest.Put(t, p.dir, deliveryFile, `{"session":"session","sha256":"`+sum+`","updates":[],"waiting":"a1b2c3d4"}`)
 	}
 	testkit.Must(t, p.queue.Settle(d, true))
 	if _, _, found, err := p.queue.Unsettled(); found || err != nil {
@@ -200,8 +208,10 @@ func TestTheLabelOfAnUpdateIsStoredAndReadByAnybody(t *testing.T) {
 	p := newPlace(t, "")
 	testkit.Must(t, p.queue.AppendFrom(morning(), "The build is red.", Source{}, "webhook build → run 4f2a91c0"))
 	testkit.Must(t, p.queue.AppendFrom(morning().Add(time.Minute), "Own words.", Source{}, ""))
-	if got := p.content(t); !strings.Contains(got, `"label": "webhook build → run 4f2a91c0 → update"`) && !strings.Contains(got, `\u2192 update"`) {
-		t.Errorf("the file says %s", got)
+	want := `[{"ts": "2026-11-23T09:00:00-08:00", "message": "The build is red.", "label": "webhook build \u2192 run 4f2a91c0 \u2192 update"}, ` +
+		`{"ts": "2026-11-23T09:01:00-08:00", "message": "Own words."}]` + "\n"
+	if diff := cmp.Diff(want, p.content(t)); diff != "" {
+		t.Errorf("the file (-want +got)\n%s", diff)
 	}
 	list := NewQueue(p.dir, pacific, nil).Peek()
 	if len(list) != 2 || list[0].Label != "webhook build → run 4f2a91c0 → update" || list[1].Label != "" || Labels(list) != list[0].Label || Labels(list[1:]) != "" {
@@ -221,16 +231,17 @@ func TestWhoLeftAnUpdateIsStored(t *testing.T) {
 	for range 2 { // the same text twice is two updates
 		testkit.Must(t, p.queue.AppendFrom(morning(), "Two mails.", by, ""))
 	}
-	want := `[{"ts": "2026-11-23T09:00:00-08:00", "message": "Two mails.", "run": "4f2a91c0", "from": "Email sweep"}, `
-	if got := p.content(t); !strings.HasPrefix(got, want) {
-		t.Errorf("the file says %s", got)
+	const said = `"message": "Two mails.", "run": "4f2a91c0", "from": "Email sweep"}`
+	want := `[{"ts": "2026-11-23T09:00:00-08:00", ` + said + `, {"ts": "2026-11-23T09:00:00.000001-08:00", ` + said + "]\n"
+	if diff := cmp.Diff(want, p.content(t)); diff != "" {
+		t.Errorf("the file (-want +got)\n%s", diff)
 	}
 	list := NewQueue(p.dir, pacific, nil).Peek()
 	if len(list) != 2 || list[0].Source != by || list[1].Source != by {
 		t.Errorf("%+v", list)
 	}
-	if err := p.queue.AppendFrom(morning(), " ", by, ""); err == nil {
-		t.Error("an update without text was kept")
+	if err := p.queue.AppendFrom(morning(), " ", by, ""); err == nil || err.Error() != "an update needs readable text" {
+		t.Errorf("without text: %v", err)
 	}
 	others := newPlace(t, `[{"ts": "2026-11-23T08:45:40-08:00", "message": "a", "run": "\u001b[2Jone", "from": "two\nlines"}]`)
 	if got := others.queue.Peek()[0].Source; got != (Source{Run: "one", From: "two lines"}) {

@@ -141,9 +141,6 @@ func decodeEntry(raw rawEntry, fields map[string]json.RawMessage, fallback time.
 
 // count returns a JSON number that is a valid count, and 0 for anything else.
 func count(raw json.RawMessage) int {
-	if len(raw) == 0 {
-		return 0
-	}
 	n, err := strconv.Atoi(string(raw))
 	if err != nil {
 		return 0
@@ -173,19 +170,11 @@ func text(raw json.RawMessage) string {
 // for every other message.
 func sentinelCount(message string) int {
 	prefix, suffix, _ := strings.Cut(textSentinel, "%d")
-	rest, ok := strings.CutPrefix(message, prefix)
-	if !ok {
+	digits := strings.TrimSuffix(strings.TrimPrefix(message, prefix), suffix)
+	if message != prefix+digits+suffix {
 		return 0
 	}
-	digits, ok := strings.CutSuffix(rest, suffix)
-	if !ok {
-		return 0
-	}
-	n, err := strconv.Atoi(digits)
-	if err != nil || n < 1 {
-		return 0
-	}
-	return n
+	return count(json.RawMessage(digits))
 }
 
 // encode returns the file's content: a list of objects on one line, formatted as the
