@@ -131,6 +131,13 @@ func TestWhatIsNotSentCostsNothing(t *testing.T) {
 		left int
 	}{"sent": {true, nil, 4}, "refused": {false, unreachable, 5}, "perhaps": {true, unreachable, 4}} {
 		p := newPlace(t, "")
+		if unsaved, err := p.bucket.Try(false, func(pay func() error) (bool, error) {
+			defer p.breakState(t)
+			return c.sent, errors.Join(pay(), c.err)
+		}); (unsaved != nil) != !c.sent || !errors.Is(err, c.err) {
+			t.Errorf("%s, and nothing can be written: %v, %v", name, unsaved, err)
+		}
+		p = newPlace(t, "")
 		unsaved, err := p.bucket.Try(false, func(pay func() error) (bool, error) { return c.sent, errors.Join(pay(), c.err) })
 		if s, reserved := p.bucket.State(time.Now()); unsaved != nil || !errors.Is(err, c.err) || s.Whole() != c.left || reserved != 0 {
 			t.Errorf("%s: %v, %v, %v tokens, %d reserved", name, unsaved, err, s.Available, reserved)

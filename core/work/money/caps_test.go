@@ -157,7 +157,7 @@ func TestACapHoldsWhatWouldExceedIt(t *testing.T) {
 		},
 		{"which the cap of a month ends, too", both, "due, start 0, costs 0 1.2, stops 0 this month", "1.20 today, 0.00 aside, 0.30 for the next"},
 		{"but not of a critical one", day, "due, critical, start 0, costs 0 1.2, start 1, asks 1", "1.20 today, 0.30 aside, 0.30 for the next"},
-		{"what a run has cost is no longer set aside", day, "due, start 0, costs 0 0.1", "0.10 today, 0.20 aside, 0.30 for the next"},
+		{"what a run has cost is no longer set aside", day, "due, start 0, costs 0 0.1, asks 0", "0.10 today, 0.20 aside, 0.30 for the next"},
 		{"when it has ended, the next is expected to cost the mean", day, "due, start 0, costs 0 0.5, costs 0 0.1, ends 0", "0.60 today, 0.00 aside, 0.45 for the next"},
 		{"it ends once, also after a restart", day, "critical, start 0, costs 0 0.1, ends 0, ends 0, restart, ends 0", "0.10 today, 0.00 aside, 0.20 for the next"},
 		{"its turn may come first thing after a restart", day, "due, restart, start 0", "0.00 today, 0.30 aside, 0.30 for the next"},

@@ -125,12 +125,12 @@ func TestWhatHasAUseOrACostIsBooked(t *testing.T) {
 	} {
 		d, p := open(t)
 		testkit.Must(t, p.Book(noon, c.account, c.charge))
-		testkit.Must(t, p.Book(noon, c.account, c.charge))
+		testkit.Must(t, p.Book(noon.Add(time.Minute), c.account, c.charge))
 		for _, p := range []*Purse{p, made(Options{Dir: d})} {
 			rows := rowsOf(p) // both are one row in memory
 			got := Total(rows...)
 			if got.Requests() != 2*c.requests || got.About() != 2*c.about || got.Unknown() != 2*c.unknown || !near(got.Dollars(), 2*c.dollars) ||
-				len(rows) != c.requests || len(rows) > 0 && rows[0].For != c.purpose {
+				len(rows) != c.requests || len(rows) > 0 && (rows[0].For != c.purpose || !rows[0].At.Equal(noon.Add(time.Minute))) {
 				t.Errorf("%s: %+v", name, rows)
 			}
 			if day := p.Today(noon); day.Requests() != got.Requests() || day.About() != got.About() || day.Unknown() != got.Unknown() || day.Dollars() != got.Dollars() {
