@@ -194,7 +194,7 @@ func (s *Server) verified(w http.ResponseWriter, r *http.Request, spec Spec, d *
 }
 
 // repeated is what accept returns for a delivery that was accepted before.
-var repeated = &RefusedError{Status: http.StatusAccepted, Reason: Accepted}
+var repeated = new(RefusedError)
 
 // admits decides about a sender that sent the right or a wrong secret, or proof of it. Wrong ones are limited.
 // Beyond the limit even a right one is refused if it is weak enough to be guessed; a strong one is not

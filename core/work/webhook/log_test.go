@@ -185,8 +185,8 @@ func TestMemoryAndFileStayBounded(t *testing.T) {
 			r.ask("POST", fmt.Sprintf("/hook/w%d", i), "Bearer "+secret, "{}")
 		}
 		stop()
-		if n := len(r.Deliveries()); n != shown {
-			t.Errorf("%d are shown", n)
+		if n, kept := len(r.Deliveries()), len(r.deliveryLog().list); n != shown || kept != keptMost {
+			t.Errorf("%d are shown of %d", n, kept)
 		}
 		rigOn(t, d, nil).Recover()
 		list, err := Log(d, 1<<20)

@@ -296,8 +296,8 @@ func TestWrongSignaturesDoNotKeepOutTheRightOneUnlessItCanBeGuessed(t *testing.T
 		r.o.Variable = func(string) config.Secret { return key }
 		for i := range 2 * perMinute {
 			w := r.serve(with(r.signed(t, "third", `{"n":1}`), "X-Third", strings.Repeat("0", 64)))
-			if want := map[bool]int{true: 401, false: 429}[i < guesses]; w.Code != want {
-				t.Fatalf("guess %d: %d", i, w.Code)
+			if want := map[bool]int{true: 401, false: 429}[i < guesses]; w.Code != want || want == 429 && w.Body.String() != `{"error":"too many requests"}`+"\n" {
+				t.Fatalf("guess %d: %d %s", i, w.Code, w.Body)
 			}
 		}
 		s, _ := r.index.Find("third")
@@ -417,17 +417,18 @@ func TestRequestsMustNameAHostOfTheListIfThereIsOne(t *testing.T) {
 		"hooks.example.org": true, "HOOKS.example.org": true, "hooks.example.org:443": true, "hooks.example.org:8420": true, "hooks.example.org.": true,
 		"127.0.0.1:8420": true, "[::1]:8420": true, "[::1]": true, "::1": true, "~::1": false, "localhost": true, "localhost:1": true,
 		"port.example.org": false, "port.example.org:8443": true, "port.example.org:443": false,
-		"example.org": false, "evil.example.net": false, "hooks.example.org.evil.net": false, "": false, "hooks.example.org:99999": false, "10.0.0.1": false,
+		"safe.example.org": true, "plain.example.org": true, "example.org": false, "evil.example.net": false, "hooks.example.org.evil.net": false, "": false, "hooks.example.org:99999": false, "10.0.0.1": false,
 	} {
-		r := newRig(t, func(o *Options) { o.Hosts = func() string { return "hooks.example.org,port.example.org:8443" } })
+		r := newRig(t, func(o *Options) { o.Hosts = func() string { return "hooks.example.org,port.example.org:8443,safe.example.org:443,plain.example.org:80" } })
 		for _, path := range []string{"/hook/fixed", "/healthz"} {
 			request := httptest.NewRequest(http.MethodGet, path, http.NoBody)
 			if request.Host = host; path == "/hook/fixed" {
 				request = with(httptest.NewRequest(http.MethodPost, path, strings.NewReader(`{"status":"up"}`)), "Authorization", "Bearer "+secret)
 				request.Host = host
 			}
-			if w := r.serve(request); (w.Code == http.StatusMisdirectedRequest) == fine {
-				t.Errorf("%q: %s answers %d", host, path, w.Code)
+			w := r.serve(request)
+			if (w.Code == http.StatusMisdirectedRequest) == fine || !fine && w.Body.String() != `{"error":"this host is not in webhook_hosts"}`+"\n" {
+				t.Errorf("%q: %s answers %d %s", host, path, w.Code, w.Body)
 			}
 		}
 	}
