@@ -3,6 +3,7 @@ package command
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -60,21 +61,33 @@ func TestALineIsCarriedOutByTheCommandLine(t *testing.T) {
 		t.Errorf("%+v", out)
 	}
 	var no *NoLineError
-	for _, line := range []string{"hello there", "run", `fire "x`, ""} { // run starts a bot
+	for line, why := range map[string]string{
+		"hello there": `"hello there" begins with no command`, "run": `"run" begins with no command`, `fire "x`: "a quote is not closed", "": `"" begins with no command`,
+		"pause for a walk": "there is no for a walk", "stop worrying about that": "there is no worrying about that",
+		"preview of coming attractions": "there is no of coming attractions", "cancel my subscription": "there is no my subscription",
+		"fire 0badc0dg": "there is no 0badc0dg", "fire 0badc0": "there is no 0badc0",
+	} { // run starts a bot
 		ran = nil
-		if _, err := (Line{Text: line}).CarryOut(t.Context(), run, in); !errors.As(err, &no) || ran != nil {
+		if _, err := (Line{Text: line}).CarryOut(t.Context(), run, in); !errors.As(err, &no) || no.Why != why || ran != nil {
 			t.Errorf("%q: %v, ran %q", line, err, ran)
 		}
 	}
-	for _, line := range []string{"pause for a walk", "stop worrying about that", "preview of coming attractions", "cancel my subscription"} {
-		ran = nil
-		if _, err := (Line{Text: line}).CarryOut(t.Context(), run, in); !errors.As(err, &no) || ran != nil {
+	for _, line := range []string{"fire 0badc0de", "fire --help"} { // of an ID the command knows best why there is none
+		if _, err := (Line{Text: line}).CarryOut(t.Context(), run, in); err != nil || strings.Join(ran, " ") != line {
 			t.Errorf("%q: %v, ran %q", line, err, ran)
 		}
 	}
 	result = agent.CommandResult{Stderr: "ollim-bot: it takes a number\n", Exit: UsageStatus}
 	if _, err := (Line{Text: "costs x"}).CarryOut(t.Context(), run, in); !errors.As(err, &no) || no.Why != "it takes a number" {
 		t.Errorf("%v", err)
+	}
+	result = agent.CommandResult{Exit: 1}
+	if _, err := (Line{Text: "fire email"}).CarryOut(t.Context(), run, in); err == nil || err.Error() != "the command failed and says nothing" {
+		t.Errorf("%v", err)
+	}
+	result = agent.CommandResult{Stdout: "half\n", Exit: 1}
+	if out, err := (Line{Text: "fire email"}).CarryOut(t.Context(), run, in); err != nil || out.Printed != "half" {
+		t.Errorf("%+v, %v", out, err)
 	}
 	result = agent.CommandResult{Stderr: "ollim-bot: no such task\n", Exit: 1}
 	if _, err := (Line{Text: "fire email"}).CarryOut(t.Context(), run, in); err == nil || errors.As(err, &no) || err.Error() != "no such task" {
@@ -100,6 +113,15 @@ func TestThingsAreNamedByIDAndWords(t *testing.T) {
 	}
 	if _, err := PickOne("task", things, "medic", false); err == nil || err.Error() != `"medic" names 2 tasks: Medication (bbbb2222); Medication refill (cccc3333)` {
 		t.Errorf("%v", err)
+	}
+	many := make([]Thing, 6)
+	for i := range many {
+		many[i] = Thing{ID: fmt.Sprint(i), Title: "Tea"}
+	}
+	for text, want := range map[string]string{"dentist": `no run is called "dentist"`, "tea": `"tea" names 6 runs: Tea (0); Tea (1); Tea (2); Tea (3); Tea (4); 1 more`} {
+		if _, err := PickOne("run", many, text, false); err == nil || err.Error() != want {
+			t.Errorf("%v, want %s", err, want)
+		}
 	}
 	for text, want := range map[string]string{"email": "aaaa1111", "dentist": "dentist", "medic": ""} {
 		if got, err := PickOrText("task", things, text, false); (err == nil) != (want != "") || got.ID != want {
@@ -255,16 +277,18 @@ func TestEveryCommandOfTheConversationIsCarriedOut(t *testing.T) {
 	}
 }
 
-// N6: a mistyped slash command gets the nearest one as a suggestion; N20: the other name of
-// update works.
-func TestAMistypedSlashCommandGetsTheNearest(t *testing.T) {
-	for line, want := range map[string]string{"/modell": "did you mean /model?", "/cleer": "did you mean /clear?", "/xyzzy": "there are /attach "} {
-		if _, err := (Slash{Line: line}).CarryOut(t.Context(), Host{}); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %v, want %q", line, err, want)
-		}
-	}
+// N20: the other name of update works.
+func TestAWordIsSaidToBeACommandElsewhere(t *testing.T) {
 	if c, ok := Find(InSlash, "upgrade"); !ok || c.Name != "update" {
 		t.Errorf("/upgrade is %q", c.Name)
+	}
+	for word, want := range map[string]string{
+		"run": "run is a command of the shell: ollim-bot run", "clear": "clear is a command of the conversation: write /clear to the bot", "xyzzy": "",
+		"press": "press is a command of plain mode, and of the dashboard after a colon: ollim-bot attach --plain, then press",
+	} {
+		if got := Elsewhere(word); got != want {
+			t.Errorf("%s: %q, want %q", word, got, want)
+		}
 	}
 }
 
