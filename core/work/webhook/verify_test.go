@@ -49,7 +49,7 @@ var vectors = map[string]struct {
 	}},
 	"Stripe with a second secret": {stripe, "whsec_test_secret", "{\n  \"id\": \"evt_test_webhook\",\n  \"object\": \"event\"\n}", 1533204620, http.Header{
 		"Stripe-Signature": {
-			"t=1533204620,v1=" + strings.Repeat("0", 64) + ",v1=b211a6d90b230f214d40f639a5547af1198a989ecb45d03e3db0ab7bdcfe15d6,v0=" + strings.Repeat("1", 64),
+			"t=1533204620,v1=" + strings.Repeat("0", 64) + ",v1=b211a6d90b230f214d40f639a5547af1198a989ecb45d03e3db0ab7bdcfe15d6,v1=" + strings.Repeat("2", 64) + ",v0=" + strings.Repeat("1", 64),
 		},
 	}},
 	"GitLab": {gitlab, "a token of GitLab", "{}", 0, http.Header{"X-Gitlab-Token": {"a token of GitLab"}}},
@@ -419,7 +419,11 @@ func TestRequestsMustNameAHostOfTheListIfThereIsOne(t *testing.T) {
 		"port.example.org": false, "port.example.org:8443": true, "port.example.org:443": false,
 		"safe.example.org": true, "plain.example.org": true, "example.org": false, "evil.example.net": false, "hooks.example.org.evil.net": false, "": false, "hooks.example.org:99999": false, "10.0.0.1": false,
 	} {
-		r := newRig(t, func(o *Options) { o.Hosts = func() string { return "hooks.example.org,port.example.org:8443,safe.example.org:443,plain.example.org:80" } })
+		r := newRig(t, func(o *Options) {
+			o.Hosts = func() string {
+				return "hooks.example.org,port.example.org:8443,safe.example.org:443,plain.example.org:80"
+			}
+		})
 		for _, path := range []string{"/hook/fixed", "/healthz"} {
 			request := httptest.NewRequest(http.MethodGet, path, http.NoBody)
 			if request.Host = host; path == "/hook/fixed" {
