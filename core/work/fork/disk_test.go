@@ -353,8 +353,8 @@ func TestARunWhoseReportCouldNotBeStoredHasFailed(t *testing.T) {
 		if v.State != Failed || !strings.Contains(v.Error, "report could not be saved") || errors.Is(err, routines.ErrUnrecorded) {
 			t.Errorf("%s %q, %v", v.State, v.Error, err)
 		}
-		if len(h.sent()) != 1 {
-			t.Errorf("sent: %+v", h.sent())
+		if lines := h.lines(v.ID); len(h.sent()) != 1 || !slices.ContainsFunc(lines, func(l string) bool { return strings.HasPrefix(l, "error report could not be saved: ") }) {
+			t.Errorf("sent: %+v, lines %q", h.sent(), lines)
 		}
 		testkit.Must(t, os.Remove(lock))
 		h.done(job)

@@ -115,6 +115,7 @@ func TestWhatHasAUseOrACostIsBooked(t *testing.T) {
 		"a token without a price": {
 			account: talk, charge: agent.Charge{Model: "far/zeta", Used: agent.Usage{InputTokens: 1}}, requests: 1, unknown: 1, purpose: Conversation,
 		},
+		"what an unknown model used is not known": {account: talk, charge: agent.Charge{Model: "far/zeta", Unknown: true}, requests: 1, unknown: 1, purpose: Conversation},
 		"priced by its model": {
 			account: Account{For: Screening}, charge: agent.Charge{Model: "claude-haiku-5-5", Used: agent.Usage{InputTokens: 10_000}},
 			requests: 1, dollars: 0.001, purpose: Screening,
@@ -249,7 +250,7 @@ func TestADamagedLedgerCountsWhatCanBeRead(t *testing.T) {
 	testkit.Must(t, d.Write(Ledger, slices.Concat([]byte(bad), data, torn)))
 	var logged bytes.Buffer
 	again := made(Options{Dir: d, Log: slog.New(slog.NewTextHandler(&logged, nil))})
-	if got := again.Today(noon); got.Used() != (agent.Usage{InputTokens: 1, CostUSD: 0.5}) || got.Requests() != 1 || got.About()+got.Unknown() != 0 || strings.Count(logged.String(), "level=WARN") != 1 {
+	if got := again.Today(noon); got.Used() != (agent.Usage{InputTokens: 1, CostUSD: 0.5}) || got.Requests() != 1 || got.About()+got.Unknown() != 0 || strings.Count(logged.String(), "level=WARN") != 1 || !strings.Contains(logged.String(), " lines=6\n") {
 		t.Errorf("%+v, log:\n%s", got, logged.String())
 	}
 	book(t, again, noon, "", agent.Usage{InputTokens: 1, CostUSD: 0.25})

@@ -3,6 +3,7 @@ package updates
 import (
 	"errors"
 	"fmt"
+	"os"
 	"runtime"
 	"slices"
 	"strings"
@@ -49,6 +50,34 @@ func TestAUsersMessageAloneIsADelivery(t *testing.T) {
 	testkit.Must(t, p.queue.Settle(d, true))
 	if _, _, found, err := p.queue.Unsettled(); found || err != nil {
 		t.Errorf("found %v, %v", found, err)
+	}
+}
+
+func TestWhatHasArrivedIsNotShownWhileItCannotBeSettled(t *testing.T) {
+	p := newPlace(t, "")
+	p.add(t, "one")
+	d := claim(t, p.queue, "one")
+	p.add(t, "since")
+	lock := p.dir.Path("state/." + turnName + ".lock")
+	testkit.Must(t, errors.Join(os.Remove(lock), os.Mkdir(lock, 0o700)))
+	for _, arrived := range []bool{false, true} {
+		if err := p.queue.Settle(d, arrived); err == nil || !strings.HasPrefix(err.Error(), "settle a delivery: ") {
+			t.Error(err)
+		}
+		if got := len(p.queue.Peek()); arrived != (got == 1) {
+			t.Errorf("arrived: %v, %d are shown", arrived, got)
+		}
+		for _, other := range []Delivery{d, {Session: "x", Digest: d.Digest, Keys: d.Keys}, {Session: d.Session, Digest: "x", Keys: d.Keys}} {
+			testkit.Must(t, p.dir.WriteJSON(deliveryFile, other))
+			if _, got, found, err := p.queue.Unsettled(); err != nil || !found || got != (arrived && cmp.Equal(other, d)) {
+				t.Errorf("%+v has arrived: %v, found %v, %v", other, got, found, err)
+			}
+		}
+	}
+	testkit.Must(t, errors.Join(os.Remove(lock), p.queue.Settle(d, true)))
+	p.pending(t, "since")
+	if _, arrived, found, err := p.queue.Unsettled(); arrived || found || err != nil {
+		t.Errorf("arrived %v, found %v, %v", arrived, found, err)
 	}
 }
 
