@@ -314,3 +314,25 @@ func TestTheCommandsThatOnlyReadAreThoseOfTheAgentThatWriteNothing(t *testing.T)
 		}
 	}
 }
+
+func TestStoppingWaitsForNothingAndTheConversationsCommandsForEachOther(t *testing.T) {
+	for lane, list := range map[Lane][]Value{
+		LaneBeside: {Interrupt{}, StopFork{}, MarkSeen{}, UserActive{}},
+		LaneTalk:   {Say{}, Receive{}, Reword{}, DeliverNow{}, ExitFork{}, ResumeFork{}, Click{}, Slash{}, Line{}},
+		LaneQuick:  {SetBudget{}, DiscardUpdate{}, Snooze{}, Pause{}, MuteUntil{}, AddTask{}, EditTask{}, DeleteTask{}, Remind{}, AnswerProposal{}, SetConfig{}},
+	} {
+		for _, c := range list {
+			if got := LaneOf(c); got != lane {
+				t.Errorf("%T is %s, not %s", c, got, lane)
+			}
+		}
+	}
+	alone := map[Lane]bool{}
+	for _, c := range []Value{Interrupt{}, Say{}, SetBudget{}, FireNow{}, LiftCaps{}, Answer{}, Login{}} { // none of these waits for another
+		if lane := LaneOf(c); alone[lane] {
+			t.Errorf("%T waits in %s", c, lane)
+		} else {
+			alone[lane] = true
+		}
+	}
+}
