@@ -25,6 +25,9 @@ func TestQuotesKeepWordsTogether(t *testing.T) {
 			t.Errorf("%q: %q, %v", line, got, ok)
 		}
 	}
+	if word, rest := CutWord(" a\n b  c\td\n"); word != "a" || rest != "b  c\td" || SkipWords("a b\nc  d ", 2) != "c  d" || SkipWords("a", 2) != "" {
+		t.Errorf("%q, %q", word, rest)
+	}
 	if _, ok := Split(`say "hello`); ok {
 		t.Error("an open quote is closed")
 	}

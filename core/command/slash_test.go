@@ -103,7 +103,7 @@ func newTalk(t *testing.T) *talk {
 			return map[string]string{"daily_cap 1": "that is spent already"}[key+" "+value]
 		},
 		CheckModel: func(name string) error {
-			return map[bool]error{true: errors.New("no provider has " + name)}[name == "far/zeta"]
+			return map[bool]error{true: errors.New("no provider has " + name)}[name == "far/zeta" || !strings.Contains(name, "/")]
 		},
 		Models: func(context.Context) []ModelChoice {
 			return []ModelChoice{{"local/qwen3", "small", "It is slow."}, {"local/plain", "", ""}}

@@ -263,7 +263,7 @@ func TestARunKnowsItsFire(t *testing.T) {
 }
 
 // L5: neither does a run that the user stops.
-func TestARunThatTheUserStopsIsCutOff(t *testing.T) {
+func TestARunThatTheUserStopsIsCutOffAndOneWithoutMoneyIsPutOff(t *testing.T) {
 	s := newStage(t, map[string]string{"routines/look.md": "---\nid: r1\ncron: 0 9 * * *\nbackground: true\n---\nLook.\n"})
 	s.runs.end.State = fork.Stopped
 	if err := s.d.Fire(t.Context(), s.due(t, "r1")); !errors.Is(err, routines.ErrCutOff) {

@@ -65,7 +65,7 @@ func open(t *testing.T) *desk {
 	index.Scan()
 	d.Editor = New(Options{
 		Dir: d.dir, Zone: zone, Log: log, Index: index, Mute: schedule.NewMute(d.dir, log), Journal: budget.NewJournal(d.dir, zone, nil),
-		Day: func() when.Day { return when.UsualDay }, Updates: updates.NewQueue(d.dir, zone, nil), Audit: audit.New(audit.Options{Dir: d.dir}), Rights: d,
+		Day: func() when.Day { return when.Day{Morning: 7*60 + 15, Night: 22 * 60} }, Updates: updates.NewQueue(d.dir, zone, nil), Audit: audit.New(audit.Options{Dir: d.dir}), Rights: d,
 		Retire: func(_ context.Context, m post.MessageID, why string) {
 			if m != "" {
 				d.retired = append(d.retired, string(m)+": "+why)

@@ -139,6 +139,10 @@ func TestAScheduleInWordsWritesTheKeysThatChange(t *testing.T) {
 		if data, err = d.dir.Read(file.Path); err != nil || string(data) != mine {
 			t.Errorf("after undo the file is\n%s", data)
 		}
+		d.do(command.EditTask{ID: id, Version: d.File(id).Digest, Edit: set("cron", "every morning")})
+		if got := d.File(id).Cron; got != "15 7 * * *" {
+			t.Errorf("my morning is %s", got)
+		}
 		never := command.EditTask{ID: id, Version: d.File(id).Digest, Edit: set("cron", "0 9 * * 1, on the last friday")}
 		if _, err := d.try(never); err == nil || !strings.Contains(err.Error(), "never falls") {
 			t.Error(err)

@@ -57,6 +57,7 @@ func busy() Sources {
 	s.Costs.Tasks = []command.TaskCost{
 		{Title: "Long ago", Days: []float64{9, 9, 9, 9, 9, 0, 0, 0}},
 		{Title: "Inbox sweep.", Days: []float64{0, 0, 0, 0, 0, .5, .5, .5}},
+		{Title: "Just as dear", Days: []float64{0, 0, 0, 0, 0, 0, 0, 1.5}},
 		{Title: "Water", Days: []float64{0, 0, 0, 0, 0, 0, 0, .2}},
 	}
 	return s
