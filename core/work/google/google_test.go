@@ -143,6 +143,14 @@ func TestAnAnswerThatIsLostMakesNothingTwice(t *testing.T) {
 					t.Fatalf("%d tasks after %d calls", n, i+1)
 				}
 			}
+			for _, like := range []map[string]any{{"title": "Milk"}, {"title": "Soap", "due": google.DueOn("2026-11-24")}, {"title": "Milk", "due": google.DueOn("2026-11-24"), "notes": "n"}} {
+				g.AddTask("@default", like) // just now, too, but another
+			}
+			g.Fail("tasks.tasks.insert", f)
+			made, err := c.Tasks.Add(ctx, "@default", google.Task{Title: "Milk", Due: google.DueOn("2026-11-24")})
+			if n := count(t, c); err != nil || made.Title != "Milk" || made.Day() != "2026-11-24" || made.Notes != "" || n != 7 {
+				t.Errorf("%+v, %v, %d tasks", made, err, n)
+			}
 			g.Fail("calendar.events.insert", f, f)
 			at := time.Date(2031, 1, 2, 3, 0, 0, 0, time.UTC)
 			e, err := c.Calendar.Add(ctx, "primary", google.Event{Summary: "Dentist", Start: google.At(at), End: google.At(at.Add(time.Hour))})
