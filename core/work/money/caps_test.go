@@ -213,7 +213,8 @@ func TestTheRowsOfARunAreOneCostAndTheNewestRunsCount(t *testing.T) {
 		}
 		testkit.Must(t, p.Book(at, a, agent.Charge{Used: agent.Usage{InputTokens: 1, CostUSD: dollars}}))
 	}
-	run(noon, "late", "newest", 4.2)
+	run(noon.AddDate(0, 0, -40), "late", "newest", 0.2)
+	run(noon, "late", "newest", 4)
 	for i := range meanRuns {
 		run(noon.AddDate(0, 0, -1-i), "late", fmt.Sprint("old", i), 0.2)
 	}
