@@ -381,7 +381,7 @@ func (s *shape) cut(raw []byte) []byte {
 	d := decoder(raw)
 	open, _ := d.Token()
 	object := open == json.Delim('{')
-	if s == nil || object && s.properties == nil || !object && (open != json.Delim('[') || s.items == nil) {
+	if s == nil || object && s.properties == nil || !object && open != json.Delim('[') {
 		return raw
 	}
 	b := []byte(open.(json.Delim).String())
