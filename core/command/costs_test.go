@@ -291,14 +291,18 @@ func TestTheCostOfARoutineIsExplainedFromItsRuns(t *testing.T) {
 func TestOnlyRoutinesThatCostMuchAreExplainedAndTheDearestChangeIsFirst(t *testing.T) {
 	now := time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC)
 	var list []*routines.Routine
-	for _, id := range []string{"small", "middle", "large"} {
-		r, _ := routines.ParseRoutine("routines/"+id+".md", []byte("---\nid: "+id+"\ncron: \"0 * * * *\"\nbackground: true\n---\nLook.\n"))
+	for id, cron := range map[string]string{"small": "0 * * * *", "middle": "0 * * * *", "few": "0 */6 * * *", "large": "0 */8 * * *"} { // the last two fire 4 and 3 times a day
+		r, _ := routines.ParseRoutine("routines/"+id+".md", []byte("---\nid: "+id+"\ncron: \""+cron+"\"\nbackground: true\n---\nLook.\n"))
 		list = append(list, &r)
 	}
-	runs := append(sweeps("small", 5, 0, now), append(sweeps("middle", 20, 0, now), append(sweeps("large", 80, 0, now), sweeps("deleted", 50, 50, now)...)...)...)
+	runs := slices.Concat(sweeps("small", 5, 0, now), sweeps("middle", 20, 0, now), sweeps("few", 15, 0, now), sweeps("large", 80, 0, now), sweeps("deleted", 50, 50, now))
 	rows := rowsOf(runs)
 	r := Spending{Runs: runs, Rows: rows, Routines: list}.Report(1, now)
-	if a := r.Advice; len(a) != 2 || a[0].ID != "large" || a[1].ID != "middle" || a[0].Change != `cron: "0 */2 * * *"` {
-		t.Errorf("%+v", a)
+	got := ""
+	for _, a := range r.Advice {
+		got += a.ID + " " + a.Change + ", "
+	}
+	if got != `middle cron: "0 */2 * * *", few cron: "0 */12 * * *", large , ` {
+		t.Error(got)
 	}
 }

@@ -378,6 +378,7 @@ func TestAScriptSpeaksWithoutAModel(t *testing.T) {
 		"late and too long":  {script: "yes wave | head -c 9000", late: true, text: textSaidCut + "\n\n(Late: this was due at TIME.)"},
 		"control characters": {script: "printf 'a\\033[31mred\\nb'", text: "ared\nb"},
 		"not UTF-8":          {script: "printf 'M\\374ll'", text: "M\ufffdll" + textSaidOdd},
+		"a little too long":  {script: "yes wave | head -c 2100", text: textSaidCut},
 		"too long":           {script: "yes wave | head -c 9000", text: textSaidCut},
 		"endless":            {script: "yes wave | head -c 200000", text: textSaidCut},
 		"late":               {script: "echo Low tide", late: true, text: "Low tide\n\n(Late: this was due at TIME.)"},

@@ -72,6 +72,35 @@ func TestAForegroundTaskIsATurnAndItsFailureIsANotice(t *testing.T) {
 	}
 }
 
+func TestARunIsToldHowManySilentMessagesAreLeft(t *testing.T) {
+	s := newStage(t, kettle(""))
+	s.settings.QuietMessages = 1
+	p := s.d.o.Prompts
+	for _, c := range []struct {
+		prepare func(*testing.T, *stage)
+		left    int
+	}{
+		{func(*testing.T, *stage) {}, 1},
+		{muted, 0},
+		{func(t *testing.T, s *stage) {
+			_, err := p.Attention.Mute.Set(time.Time{}, s.d.now())
+			testkit.Must(t, err)
+		}, 1},
+		{func(t *testing.T, s *stage) {
+			_, err := p.Tally.Quiet(1, func(pay func() error) (bool, error) { return true, pay() })
+			testkit.Must(t, err)
+		}, 0},
+		{func(*testing.T, *stage) { s.settings.QuietMessages = 3 }, 2},
+		{capacityOfNothing, 0},
+	} {
+		c.prepare(t, s)
+		state, _ := p.Budget.State(s.d.now())
+		if got := p.quietLeft(s.d.now(), state); got != c.left {
+			t.Errorf("%d are left, not %d", got, c.left)
+		}
+	}
+}
+
 func TestARepeatingReminderIsPutOffWhileItsPingCouldNotBeSent(t *testing.T) {
 	for _, c := range []struct {
 		prepare func(*testing.T, *stage)
