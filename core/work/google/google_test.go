@@ -271,6 +271,7 @@ func TestHTMLIsReadAsSomebodySeesIt(t *testing.T) {
 		"<p>One   two</p><p>three<br>four</p>": "One two\n\nthree\nfour",
 		"<style>x</style><script>y</script>z":  "z",
 		"<div style='DISPLAY : none'>a<div>b</div>c</div>d":                        "d",
+		"<p style='Visibility: hidden'>a</p>b":                                     "b",
 		"<p hidden>a</p>b<template>c</template>":                                   "b",
 		"x<img hidden src=a>y<input hidden>z":                                      "x y z",
 		"&lt;b&gt; &amp; &#x41;":                                                   "<b> & A",
@@ -458,6 +459,8 @@ func TestALinkKeepsItsAddress(t *testing.T) {
 		`<a href="javascript:alert(1)">a</a><a href="#x">b</a><a name=c>c</a>`:         "a b c",
 		`<a href="mailto:ann@example.com">Ann</a>`:                                     "Ann (mailto:ann@example.com)",
 		`<a href="https://a.example/1">one<a href="https://a.example/2">two</a>`:       "one (https://a.example/1) two (https://a.example/2)",
+		`<a href="https://a.example/x?">here</a>`:                                      "here (https://a.example/x)",
+		`<a href="mailto:` + long + `">far</a>`:                                        "far",
 		`<a href="` + long + `">far</a>`:                                               "far (https://example.com/…)",
 	} {
 		if got := google.Plain(page); got != want {
