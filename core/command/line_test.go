@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"ollimbot/core/agent"
+	"ollimbot/core/base/goldentest"
 	"ollimbot/core/base/testkit"
 	"ollimbot/routines/when"
 )
@@ -316,6 +318,53 @@ func TestTheCommandsThatOnlyReadAreThoseOfTheAgentThatWriteNothing(t *testing.T)
 			t.Errorf("%s only reads: %v", name, !reads)
 		}
 	}
+}
+
+// What a user reads about each command, wherever it can be used.
+func TestTheHelpOfEachCommandSaysWhereAndHowItIsUsed(t *testing.T) {
+	var b strings.Builder
+	more := map[string]bool{}
+	var helps []string
+	for _, c := range Table {
+		line := []string{c.Name}
+		if c.In != 0 {
+			var places []string
+			for i, place := range []string{"plain", "slash", "discord", "shell", "agent", "bot", "message"} {
+				if c.In&(1<<i) != 0 {
+					places = append(places, place)
+				}
+			}
+			line = append(line, "in "+strings.Join(places, " "))
+		}
+		for word, is := range map[string]bool{"writes": c.Writes, "verbatim": c.Verbatim, "asks": c.Asks, "silent": c.Silent, "by plain mode": c.Plain} {
+			if is {
+				line = append(line, word)
+			}
+		}
+		slices.Sort(line[2:])
+		line = append(line, fmt.Sprintf("%s %d", c.Group, c.Prints), c.About, c.Short)
+		n := len(line)
+		for what, text := range map[string]string{
+			"usage": cmp.Or(c.Usage, usage(c.Args)), "also": strings.Join(append(c.Aliases, c.Seed), " "), "key": c.Key, "example": c.Example, "was": c.Was,
+		} {
+			if text != "" {
+				line = append(line, what+" "+text)
+			}
+		}
+		slices.Sort(line[n:])
+		for _, a := range c.Args {
+			line = append(line, fmt.Sprintf("%s (%d): %s %q", a.Name, a.Kind, a.About, append([]string{a.Ends, fmt.Sprint(a.Least)}, a.Choices...)))
+		}
+		fmt.Fprintln(&b, strings.Join(slices.DeleteFunc(line, func(s string) bool { return s == "" }), " | "))
+		for one := range strings.Lines(c.More) {
+			if one = strings.TrimSpace(one); !more[one] {
+				more[one] = true
+				helps = append(helps, one)
+			}
+		}
+	}
+	fmt.Fprintln(&b, strings.Join(helps, "\n"))
+	goldentest.Compare(t, "commands.txt", b.String())
 }
 
 func TestStoppingWaitsForNothingAndTheConversationsCommandsForEachOther(t *testing.T) {

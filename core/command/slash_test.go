@@ -14,6 +14,7 @@ import (
 	"ollimbot/core/agent"
 	"ollimbot/core/base/goldentest"
 	"ollimbot/core/base/testkit"
+	"ollimbot/core/base/words"
 	"ollimbot/core/brief/skill"
 	"ollimbot/core/safety/audit"
 	"ollimbot/core/safety/policy"
@@ -112,6 +113,7 @@ func newTalk(t *testing.T) *talk {
 			return fmt.Sprint("lifted, undone ", undo), h.fails
 		},
 		Costs: func(days int) (CostReport, error) {
+			_ = h.does("costs of %s", words.Count(days, "day"))
 			s := money.Total(money.Row{Used: agent.Usage{CostUSD: 1.5}, Requests: 2, About: 1})
 			span := money.Span{Spent: s, Cap: 2}
 			return CostReport{

@@ -200,11 +200,17 @@ func TestARefreshThatFailsForAWhileKeepsTheLogin(t *testing.T) {
 	if n := count(t, c); n != 0 || c.State().Kind != google.Connected {
 		t.Error(n, c.State())
 	}
-	g.Fail("token", googletest.Fault{Status: 400, Reason: "invalid_client"})
-	g.Expire()
-	for _, err := range c.Tasks.List(context.Background(), "@default", false) {
-		if err == nil || !strings.Contains(err.Error(), "no longer knows the client") {
-			t.Error(err)
+	const unknown = "google: Google no longer knows the client: create a new one, as its guide to Google explains, and log in again with /google-auth"
+	for reason, says := range map[string]string{
+		"invalid_client": unknown, "unauthorized_client": unknown, "deleted_client": unknown, "invalid_scope": "Google refused the request (0): invalid_scope",
+		"invalid_grant": "google: Google no longer accepts the login (it was revoked or has expired): log in again with /google-auth",
+	} {
+		c, g, d := account(t, google.Tasks)
+		g.Fail("token", googletest.Fault{Status: 400, Reason: reason})
+		for _, err := range c.Tasks.List(context.Background(), "@default", false) {
+			if _, kept := d.Read(google.TokenFile); err == nil || strings.TrimSpace(err.Error()) != says || errors.Is(err, google.ErrOff) != (kept != nil) || c.State().On() != (reason == "invalid_scope") {
+				t.Errorf("%s: %v, the file: %v, %v", reason, err, kept, c.State())
+			}
 		}
 	}
 }
@@ -484,6 +490,7 @@ func TestARefusalIsRepeatedOrSaysItsCure(t *testing.T) {
 		{fault(1, 403, "forbidden"), "Google refused the request (403): planned: forbidden", google.Connected},
 		{fault(1, 403, strings.Repeat("x", 300)), "Google refused the request (403): planned: " + strings.Repeat("x", 290) + "…", google.Connected},
 		{fault(1, 403, "insufficientPermissions"), "you have not allowed access to tasks: allow it with /google-auth", google.Connected},
+		{fault(1, 403, "insufficientScopes"), "you have not allowed access to tasks: allow it with /google-auth", google.Connected},
 		{fault(1, 403, "ACCESS_TOKEN_SCOPE_INSUFFICIENT"), "you have not allowed access to tasks: allow it with /google-auth", google.Connected},
 		{fault(1, 403, "accessNotConfigured"), "this API is not enabled in your Google project: enable it at console.cloud.google.com", google.Connected},
 		{fault(1, 403, "SERVICE_DISABLED"), "this API is not enabled in your Google project: enable it at console.cloud.google.com", google.Connected},
@@ -563,6 +570,9 @@ func TestTheStateSaysWhoIsLoggedInAndWhatIsMissing(t *testing.T) {
 		{write("token.json", `{"refresh_token":"r","client_id":"c","account":"sam@example.com"}`), "", "connected as sam@example.com (tasks, calendar, mail)", ""},
 		{write("token.json", `{"refresh_token":"r","client_id":"c","scopes":["https://www.googleapis.com/auth/calendar"]}`), "", "connected (calendar)", "you have not allowed access to tasks: allow it with /google-auth"},
 		{write("token.json", `{"refresh_token":"r","client_id":"c","scopes":"https://www.googleapis.com/auth/gmail.modify openid"}`), "", "connected (mail)", "you have not allowed access to tasks: allow it with /google-auth"},
+		{write("token.json", `{"refresh_token":"r","client_id":"c","expiry":"x"}`), "", damaged, damaged[14:]},
+		{write("token.json", `{"refresh_token":"r","client_id":"c","expiry":"","scopes":["x"]}`), "", "connected", "you have not allowed access to tasks: allow it with /google-auth"},
+		{write("token.json", `{"refresh_token":"r","client_id":"c","expiry":"2026-01-02T03:04:05+02:00","scopes":["https://mail.google.com/"]}`), "", "connected (mail)", "you have not allowed access to tasks: allow it with /google-auth"},
 		{write("google.json", `{"failure":"no way"}`), "", "unreachable (mail): no way", "you have not allowed access to tasks: allow it with /google-auth"},
 		{write("token.json", `{"refresh_token":"r"}`), "", damaged, damaged[14:]},
 		{write("token.json", `{"client_id":"c"}`), "", damaged, damaged[14:]},
@@ -648,7 +658,8 @@ func TestATaskAndAnEventAreFoundChangedAndDeleted(t *testing.T) {
 	testkit.Alone(t)
 	c, g, _ := account(t, google.Tasks, google.Calendar)
 	id := g.AddTask("@default", map[string]any{"title": "Milk", "notes": "n"})
-	done := g.AddTask("@default", map[string]any{"title": "Old", "status": "completed", "hidden": true})
+	done := g.AddTask("@default", map[string]any{"title": "Old", "status": "completed"})
+	g.AddTask("@default", map[string]any{"title": "Older", "status": "completed", "hidden": true})
 	titles := func(all bool) (list []string) {
 		for task, err := range c.Tasks.List(t.Context(), "@default", all) {
 			testkit.Must(t, err)
@@ -656,13 +667,13 @@ func TestATaskAndAnEventAreFoundChangedAndDeleted(t *testing.T) {
 		}
 		return list
 	}
-	if open, all := titles(false), titles(true); !slices.Equal(open, []string{"Milk"}) || !slices.Equal(all, []string{"Old", "Milk"}) {
+	if open, all := titles(false), titles(true); !slices.Equal(open, []string{"Milk"}) || !slices.Equal(all, []string{"Older", "Old", "Milk"}) {
 		t.Errorf("open %q, all %q", open, all)
 	}
 	if task, err := c.Tasks.Update(t.Context(), "@default", id, map[string]any{"title": "Soap"}); err != nil || task.Title != "Soap" || task.Notes != "n" {
 		t.Error(task, err)
 	}
-	if err := c.Tasks.Delete(t.Context(), "@default", done); err != nil || len(titles(true)) != 1 {
+	if err := c.Tasks.Delete(t.Context(), "@default", done); err != nil || len(titles(true)) != 2 {
 		t.Error(err, titles(true))
 	}
 	_, err := c.Tasks.Update(t.Context(), "@default", done, map[string]any{"title": "x"})
