@@ -40,6 +40,7 @@ func nothing(Proposal, Button) (string, error) { return "made", nil }
 func TestTwoProposalsAreTheSameWhateverTheirOrderAndPunctuation(t *testing.T) {
 	const words = "I'll call the dentist tomorrow"
 	for other, want := range map[string]bool{
+		"call dentist": false, "I`ll call the dentist tomorro\u0301w": true, "I'll call the dentist tomorrow 2": true,
 		words: true, "Tomorrow, I’LL call the dentist!": true, "call the dentist tomorrow": true, "call the dentist": true,
 		"I'll call the dentist tomorrow, I promise": true, "tomorrow": false, "I'll call Ada tomorrow": false,
 		"I'll write to the bank on Monday": false, "the dentist": false, "I'll call the dentist tomorrow and then I shall write to Ada about it": false,
@@ -47,6 +48,9 @@ func TestTwoProposalsAreTheSameWhateverTheirOrderAndPunctuation(t *testing.T) {
 		if got := same(folded(words), folded(other)); got != want || same(folded(other), folded(words)) != want {
 			t.Errorf("%q: %v, want %v", other, got, want)
 		}
+	}
+	if same(folded("bus 12"), folded("bus 13")) || same(folded("a b"), folded("a b c d")) || !same(folded("a b"), folded("a b c")) {
+		t.Error("numbers, half of the words or more of them are not told apart")
 	}
 }
 
@@ -57,6 +61,9 @@ func TestAProposalIsAnsweredOnceAndWhatWasRefusedIsNeverProposedAgain(t *testing
 	testkit.Must(t, err)
 	if _, err := fresh().Add(now, promise("call the dentist, I'll"), 3); !errors.Is(err, ErrOpen) {
 		t.Errorf("an open one again: %v", err)
+	}
+	if _, err := fresh().Answer(now, "none", "yes", nothing); !errors.Is(err, ErrGone) {
+		t.Errorf("an unknown proposal: %v", err)
 	}
 	for _, button := range []string{"maybe", ""} {
 		if _, err := fresh().Answer(now, p.ID, button, nothing); !errors.Is(err, ErrGone) {
@@ -86,13 +93,18 @@ func TestAProposalIsAnsweredOnceAndWhatWasRefusedIsNeverProposedAgain(t *testing
 	if _, err := fresh().Add(now, other, 3); err != nil {
 		t.Errorf("of another kind: %v", err)
 	}
+	if _, err := fresh().Add(now, promise("water the plants"), 3); err != nil {
+		t.Errorf("of other words: %v", err)
+	}
 	_, err = fresh().Reopen(p.ID, nil)
 	testkit.Must(t, err)
-	if open := fresh().Open(now); len(open) != 2 {
+	if open := fresh().Open(now); len(open) != 3 {
 		t.Errorf("after undo: %+v", open)
 	}
-	if _, err := fresh().Reopen(p.ID, nil); !errors.Is(err, ErrGone) {
-		t.Errorf("undone twice: %v", err)
+	for _, id := range []string{p.ID, "none"} {
+		if _, err := fresh().Reopen(id, nil); !errors.Is(err, ErrGone) {
+			t.Errorf("undone twice, or of nothing: %v", err)
+		}
 	}
 	if _, err := fresh().Add(now.Add(lasts), promise("I'll call the dentist"), 3); err != nil { // the undone refusal forbids nothing
 		t.Errorf("once the reopened question is closed, the same words are not proposed: %v", err)
@@ -171,6 +183,12 @@ func TestAnAcceptedOneMayComeAgainOnAnotherDayAndAnUnansweredOneCloses(t *testin
 	testkit.Must(t, err)
 	_, err = s.Answer(now, p.ID, "yes", nothing)
 	testkit.Must(t, err)
+	for range 2 { // an answer without an effect takes nothing
+		p, err := s.Add(now.Add(-2*ahead), promise("water the plants"), 3)
+		testkit.Must(t, err)
+		_, err = s.Answer(now.Add(-2*ahead), p.ID, "yes", func(Proposal, Button) (string, error) { return "", nil })
+		testkit.Must(t, err)
+	}
 	if _, err = s.Add(now.Add(ahead-1), promise("I'll take out the trash"), 3); !errors.Is(err, ErrTaken) {
 		t.Errorf("within the day: %v", err)
 	}
@@ -282,7 +300,8 @@ type office struct {
 	sent    []post.Post
 	retired []string
 	changes int
-	offline bool
+	fails   error // of posting a card
+	tries   int
 	did     []string // answers that were carried out
 	err     error    // of the next answer
 }
@@ -317,8 +336,8 @@ func open(t *testing.T, d *store.Dir) *office {
 		Post: func(_ context.Context, p post.Post) (post.MessageID, error) {
 			o.mu.Lock()
 			defer o.mu.Unlock()
-			if o.offline {
-				return "", post.ErrNoChannel
+			if o.tries++; o.fails != nil {
+				return "", o.fails
 			}
 			o.sent = append(o.sent, p)
 			return post.MessageID(fmt.Sprintf("m%d", len(o.sent))), nil
@@ -359,10 +378,13 @@ func TestACardIsShownOnceThereIsANetworkAndItsButtonsAnswerOnce(t *testing.T) {
 	d := storetest.Prepared(t)
 	synctest.Test(t, func(t *testing.T) {
 		o := open(t, d)
-		o.offline = true
+		o.fails = post.ErrNoChannel
 		_, err := o.Propose(promise("I'll call Ada"))
 		testkit.Must(t, err)
-		o.runs(t, func() { time.Sleep(5 * time.Minute) })
+		o.runs(t, func() { time.Sleep(4*again + again/2) })
+		if o.tries != 6 || o.changes != 1 { // at once, as it is proposed, and each minute
+			t.Errorf("%d tries, %d changes", o.tries, o.changes)
+		}
 
 		o = open(t, d) // a restart
 		o.runs(t, func() {
@@ -420,6 +442,20 @@ func TestACardIsShownOnceThereIsANetworkAndItsButtonsAnswerOnce(t *testing.T) {
 		})
 		if got := strings.Join(o.did, ", "); !strings.HasPrefix(got, "when yesterday, when 18:00, undo ") || !strings.HasSuffix(got, ", when 18:00") {
 			t.Errorf("carried out: %s", got)
+		}
+	})
+}
+
+func TestACardThatMayHaveArrivedIsNotSentAgain(t *testing.T) {
+	d := storetest.Prepared(t)
+	synctest.Test(t, func(t *testing.T) {
+		o := open(t, d)
+		o.fails = fmt.Errorf("post: %w", post.ErrUnknown)
+		_, err := o.Propose(promise("I'll call Ada"))
+		testkit.Must(t, err)
+		o.runs(t, func() { time.Sleep(4 * again) })
+		if p := o.o.Store.Open(o.now()); o.tries != 1 || len(p) != 1 || p[0].Message != "unknown" {
+			t.Errorf("%d tries: %+v", o.tries, p)
 		}
 	})
 }
