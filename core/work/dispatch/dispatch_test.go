@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -18,6 +19,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"ollimbot/core/base/testkit"
+	"ollimbot/core/brief/prompt"
 	"ollimbot/core/command"
 	"ollimbot/core/safety/audit"
 	"ollimbot/core/safety/label"
@@ -40,6 +42,8 @@ import (
 	"ollimbot/routines/when"
 )
 
+const tidyFile = "---\nname: tidy\ndescription: Tidies\n---\nTidy up.\n"
+
 // kettle is a reminder that repeats until it is done, at its second repetition.
 func kettle(extra string) map[string]string {
 	return map[string]string{
@@ -48,8 +52,16 @@ func kettle(extra string) map[string]string {
 }
 
 func TestABackgroundTaskIsRunWithItsPromptAndItsTicketIsSettled(t *testing.T) {
-	s := newStage(t, map[string]string{"routines/look.md": "---\nid: r1\ncron: 0 9 * * *\nbackground: true\n---\nLook around.\n"})
+	s := newStage(t, map[string]string{
+		"routines/look.md": "---\nid: r1\ncron: 0 9 * * *\nbackground: true\nskills: [tidy]\nallowed-tools: [Read(notes/**)]\n---\nLook around.\n", "skills/tidy/SKILL.md": tidyFile,
+	})
 	testkit.Must(t, s.d.Fire(t.Context(), s.due(t, "r1")))
+	if j := s.runs.jobs[0]; !slices.Contains(j.Allowed, "Read(notes/**)") || len(j.Disallowed) != 0 || !strings.Contains(s.runs.prompts[0], "Tidy up.") {
+		t.Errorf("allowed %q, disallowed %q, told %s", j.Allowed, j.Disallowed, s.runs.prompts[0])
+	}
+	if text, err := s.d.Preview(t.Context(), "r1", time.Time{}, false); err != nil || !strings.Contains(text, "Tidy up.") {
+		t.Errorf("its preview is %s, %v", text, err)
+	}
 	if len(s.runs.jobs) != 1 || s.runs.jobs[0].Task.ID != "r1" || s.runs.jobs[0].Ticket != "ticket" || !strings.Contains(s.runs.prompts[0], "Look around.") {
 		t.Errorf("%+v %q", s.runs.jobs, s.runs.prompts)
 	}
@@ -59,8 +71,8 @@ func TestABackgroundTaskIsRunWithItsPromptAndItsTicketIsSettled(t *testing.T) {
 }
 
 func TestAForegroundTaskIsATurnAndItsFailureIsANotice(t *testing.T) {
-	s := newStage(t, map[string]string{"routines/say.md": "---\nid: r1\ncron: 0 9 * * *\n---\nSay it.\n"})
-	if err := s.d.Fire(t.Context(), s.due(t, "r1")); err != nil || len(s.talk.prompts) != 1 || !strings.Contains(s.talk.prompts[0], "Say it.") {
+	s := newStage(t, map[string]string{"routines/say.md": "---\nid: r1\ncron: 0 9 * * *\nskills: [tidy]\n---\nSay it.\n", "skills/tidy/SKILL.md": tidyFile})
+	if err := s.d.Fire(t.Context(), s.due(t, "r1")); err != nil || len(s.talk.prompts) != 1 || !strings.Contains(s.talk.prompts[0], "Say it.") || !strings.Contains(s.talk.prompts[0], "Tidy up.") {
 		t.Fatalf("%v %q", err, s.talk.prompts)
 	}
 	s.talk.err = errTurn
@@ -69,6 +81,49 @@ func TestAForegroundTaskIsATurnAndItsFailureIsANotice(t *testing.T) {
 	}
 	if n := s.d.o.Notices.All(); len(n) != 1 || n[0].Text != `"Say it." could not finish: the turn failed` || len(s.runs.jobs) != 0 {
 		t.Errorf("%+v", n)
+	}
+	s.talk.err = fmt.Errorf("write: %w", syscall.ENOSPC)
+	if err := s.d.Fire(t.Context(), s.due(t, "r1")); !errors.Is(err, routines.ErrUnrecorded) {
+		t.Errorf("a turn on a full disk: %v", err)
+	}
+	var said []string
+	list, _, err := s.d.o.Audit.Read(9)
+	for _, e := range list {
+		said = append(said, fmt.Sprintf("%s %s %s %s", e.Actor, e.Action, e.Subject, e.Detail))
+	}
+	if want := []string{"bot run.foreground r1 Say it.", "bot run.foreground r1 Say it.: the turn failed", "bot run.foreground r1 Say it.: write: no space left on device"}; err != nil || !slices.Equal(said, want) {
+		t.Errorf("recorded %q, %v", said, err)
+	}
+}
+
+func TestARunSeesItsLastPingsButNotWhatUntrustedTextSaidInThem(t *testing.T) {
+	s := newStage(t, kettle(""))
+	p := s.d.o.Prompts
+	for i, l := range []label.Label{"", "mail", "", ""} {
+		testkit.Must(t, p.Journal.Append(budget.Ping{ID: fmt.Sprint(i), At: s.d.now().Add(time.Duration(i) * time.Minute), Task: "k1", Text: fmt.Sprint("ping ", i), Label: l}))
+	}
+	for labeled, want := range map[bool]string{false: ", ping 2, ping 3", true: "ping 1, ping 2, ping 3"} {
+		var texts []string
+		for _, ping := range p.sent(moment{labeled: labeled}, routines.Task{}, "k1") {
+			texts = append(texts, ping.Text)
+		}
+		slices.Sort(texts)
+		if got := strings.Join(texts, ", "); got != want {
+			t.Errorf("labelled: %v, it sees %q", labeled, got)
+		}
+	}
+	for _, c := range []struct {
+		r    *routines.Reminder
+		want *prompt.Chain
+	}{
+		{nil, nil},
+		{&routines.Reminder{}, nil},
+		{&routines.Reminder{MaxChain: 2, ChainDepth: 1}, &prompt.Chain{Depth: 1, Max: 2}},
+		{&routines.Reminder{Task: routines.Task{ID: "k1"}, UntilDone: true, Again: 30}, &prompt.Chain{UntilDone: &prompt.UntilDone{ID: "k1", Again: 30, Came: 1, Since: p.Journal.Recent()[0].At.In(p.Zone)}}},
+	} {
+		if diff := cmp.Diff(c.want, p.chainOf(c.r)); diff != "" {
+			t.Errorf("the chain (-want +got)\n%s", diff)
+		}
 	}
 }
 
@@ -217,6 +272,9 @@ func TestAReminderSpeaksBeforeItIsDue(t *testing.T) {
 			job := fork.Job{Task: due.Task(), At: due.At, Late: due.Late, Fire: due.Fire(), Said: &fork.Said{Text: want, Early: true}}
 			if diff := cmp.Diff([]fork.Job{job}, s.runs.jobs); diff != "" || len(s.talk.prompts) != 0 {
 				t.Errorf("(-want +got)\n%s", diff)
+			}
+			if s.runs.fails = errTurn; !errors.Is(s.d.Fire(t.Context(), due), errTurn) {
+				t.Error("it is said to be sent and was not")
 			}
 		}
 	})
