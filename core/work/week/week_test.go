@@ -153,6 +153,12 @@ func TestAWeekIsEmptyIfNothingOfItIsKnown(t *testing.T) {
 			t.Errorf("%s: %s\nwant %s", name, got, c.want)
 		}
 	}
+	if r := Of(wednesday, 0, Sources{Promises: none, Open: []proposals.Proposal{{Text: "Only one?"}}}); r.Suggestion != "Only one?" {
+		t.Errorf("the only open question is not shown: %+v", r)
+	}
+	if CostDays(0) != 7 || CostDays(2) != 21 {
+		t.Errorf("%d and %d days of costs", CostDays(0), CostDays(2))
+	}
 }
 
 func TestAChangeOfTheClocksIsNamed(t *testing.T) {
