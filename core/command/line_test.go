@@ -209,6 +209,10 @@ func TestArgumentsAreReadFromALine(t *testing.T) {
 			t.Errorf("%v of %q: %+v, %v", c.args, c.line, got, err)
 		}
 	}
+	in.Times.Now = time.Date(2026, 11, 21, 1, 0, 0, 0, time.UTC)
+	if _, note, err := (Command{Args: []Arg{task, moment}}).Read("email tomorrow 9:00", in); err != nil || note == "" || note != in.Times.Note("tomorrow") {
+		t.Errorf("in the small hours, tomorrow is noted as %q, %v", note, err)
+	}
 }
 
 // An earlier name of the original program is a command's only name in the conversation, and another name elsewhere.
