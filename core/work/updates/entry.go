@@ -141,6 +141,9 @@ func decodeEntry(raw rawEntry, fields map[string]json.RawMessage, fallback time.
 
 // count returns a JSON number that is a valid count, and 0 for anything else.
 func count(raw json.RawMessage) int {
+	if len(raw) == 0 { // most updates have none, and an error takes memory
+		return 0
+	}
 	n, err := strconv.Atoi(string(raw))
 	if err != nil {
 		return 0
@@ -170,8 +173,9 @@ func text(raw json.RawMessage) string {
 // for every other message.
 func sentinelCount(message string) int {
 	prefix, suffix, _ := strings.Cut(textSentinel, "%d")
-	digits := strings.TrimSuffix(strings.TrimPrefix(message, prefix), suffix)
-	if message != prefix+digits+suffix {
+	rest, begins := strings.CutPrefix(message, prefix)
+	digits, ends := strings.CutSuffix(rest, suffix)
+	if !begins || !ends {
 		return 0
 	}
 	return count(json.RawMessage(digits))
