@@ -367,6 +367,9 @@ func TestTheHelpOfEachCommandSaysWhereAndHowItIsUsed(t *testing.T) {
 			}
 		}
 	}
+	for _, g := range Groups {
+		fmt.Fprintln(&b, g+": "+Group(g.Title()))
+	}
 	fmt.Fprintln(&b, strings.Join(helps, "\n"))
 	goldentest.Compare(t, "commands.txt", b.String())
 }
