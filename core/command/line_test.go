@@ -357,7 +357,7 @@ func TestTheHelpOfEachCommandSaysWhereAndHowItIsUsed(t *testing.T) {
 		}
 		slices.Sort(line[n:])
 		for _, a := range c.Args {
-			line = append(line, fmt.Sprintf("%s (%d): %s %q", a.Name, a.Kind, a.About, append([]string{a.Ends, fmt.Sprint(a.Least)}, a.Choices...)))
+			line = append(line, fmt.Sprintf("%s (%d): %s %q", a.Name+map[bool]string{true: "?"}[a.Optional], a.Kind, a.About, append([]string{a.Ends, fmt.Sprint(a.Least)}, a.Choices...)))
 		}
 		fmt.Fprintln(&b, strings.Join(slices.DeleteFunc(line, func(s string) bool { return s == "" }), " | "))
 		for one := range strings.Lines(c.More) {
