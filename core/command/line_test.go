@@ -1,8 +1,10 @@
 package command
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -11,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"ollimbot/core/agent"
+	"ollimbot/core/base/goldentest"
 	"ollimbot/core/base/testkit"
 	"ollimbot/routines/when"
 )
@@ -23,6 +26,9 @@ func TestQuotesKeepWordsTogether(t *testing.T) {
 		if got, ok := Split(line); !ok || !slices.Equal(got, want) {
 			t.Errorf("%q: %q, %v", line, got, ok)
 		}
+	}
+	if word, rest := CutWord(" a\n b  c\td\n"); word != "a" || rest != "b  c\td" || SkipWords("a b\nc  d ", 2) != "c  d" || SkipWords("a", 2) != "" {
+		t.Errorf("%q, %q", word, rest)
 	}
 	if _, ok := Split(`say "hello`); ok {
 		t.Error("an open quote is closed")
@@ -60,21 +66,33 @@ func TestALineIsCarriedOutByTheCommandLine(t *testing.T) {
 		t.Errorf("%+v", out)
 	}
 	var no *NoLineError
-	for _, line := range []string{"hello there", "run", `fire "x`, ""} { // run starts a bot
+	for line, why := range map[string]string{
+		"hello there": `"hello there" begins with no command`, "run": `"run" begins with no command`, `fire "x`: "a quote is not closed", "": `"" begins with no command`,
+		"pause for a walk": "there is no for a walk", "stop worrying about that": "there is no worrying about that",
+		"preview of coming attractions": "there is no of coming attractions", "cancel my subscription": "there is no my subscription",
+		"fire 0badc0dg": "there is no 0badc0dg", "fire 0badc0": "there is no 0badc0",
+	} { // run starts a bot
 		ran = nil
-		if _, err := (Line{Text: line}).CarryOut(t.Context(), run, in); !errors.As(err, &no) || ran != nil {
+		if _, err := (Line{Text: line}).CarryOut(t.Context(), run, in); !errors.As(err, &no) || no.Why != why || ran != nil {
 			t.Errorf("%q: %v, ran %q", line, err, ran)
 		}
 	}
-	for _, line := range []string{"pause for a walk", "stop worrying about that", "preview of coming attractions", "cancel my subscription"} {
-		ran = nil
-		if _, err := (Line{Text: line}).CarryOut(t.Context(), run, in); !errors.As(err, &no) || ran != nil {
+	for _, line := range []string{"fire 0badc0de", "fire --help"} { // of an ID the command knows best why there is none
+		if _, err := (Line{Text: line}).CarryOut(t.Context(), run, in); err != nil || strings.Join(ran, " ") != line {
 			t.Errorf("%q: %v, ran %q", line, err, ran)
 		}
 	}
 	result = agent.CommandResult{Stderr: "ollim-bot: it takes a number\n", Exit: UsageStatus}
 	if _, err := (Line{Text: "costs x"}).CarryOut(t.Context(), run, in); !errors.As(err, &no) || no.Why != "it takes a number" {
 		t.Errorf("%v", err)
+	}
+	result = agent.CommandResult{Exit: 1}
+	if _, err := (Line{Text: "fire email"}).CarryOut(t.Context(), run, in); err == nil || err.Error() != "the command failed and says nothing" {
+		t.Errorf("%v", err)
+	}
+	result = agent.CommandResult{Stdout: "half\n", Exit: 1}
+	if out, err := (Line{Text: "fire email"}).CarryOut(t.Context(), run, in); err != nil || out.Printed != "half" {
+		t.Errorf("%+v, %v", out, err)
 	}
 	result = agent.CommandResult{Stderr: "ollim-bot: no such task\n", Exit: 1}
 	if _, err := (Line{Text: "fire email"}).CarryOut(t.Context(), run, in); err == nil || errors.As(err, &no) || err.Error() != "no such task" {
@@ -100,6 +118,15 @@ func TestThingsAreNamedByIDAndWords(t *testing.T) {
 	}
 	if _, err := PickOne("task", things, "medic", false); err == nil || err.Error() != `"medic" names 2 tasks: Medication (bbbb2222); Medication refill (cccc3333)` {
 		t.Errorf("%v", err)
+	}
+	many := make([]Thing, 6)
+	for i := range many {
+		many[i] = Thing{ID: fmt.Sprint(i), Title: "Tea"}
+	}
+	for text, want := range map[string]string{"dentist": `no run is called "dentist"`, "tea": `"tea" names 6 runs: Tea (0); Tea (1); Tea (2); Tea (3); Tea (4); 1 more`} {
+		if _, err := PickOne("run", many, text, false); err == nil || err.Error() != want {
+			t.Errorf("%v, want %s", err, want)
+		}
 	}
 	for text, want := range map[string]string{"email": "aaaa1111", "dentist": "dentist", "medic": ""} {
 		if got, err := PickOrText("task", things, text, false); (err == nil) != (want != "") || got.ID != want {
@@ -182,6 +209,10 @@ func TestArgumentsAreReadFromALine(t *testing.T) {
 			t.Errorf("%v of %q: %+v, %v", c.args, c.line, got, err)
 		}
 	}
+	in.Times.Now = time.Date(2026, 11, 21, 1, 0, 0, 0, time.UTC)
+	if _, note, err := (Command{Args: []Arg{task, moment}}).Read("email tomorrow 9:00", in); err != nil || note == "" || note != in.Times.Note("tomorrow") {
+		t.Errorf("in the small hours, tomorrow is noted as %q, %v", note, err)
+	}
 }
 
 // An earlier name of the original program is a command's only name in the conversation, and another name elsewhere.
@@ -255,16 +286,18 @@ func TestEveryCommandOfTheConversationIsCarriedOut(t *testing.T) {
 	}
 }
 
-// N6: a mistyped slash command gets the nearest one as a suggestion; N20: the other name of
-// update works.
-func TestAMistypedSlashCommandGetsTheNearest(t *testing.T) {
-	for line, want := range map[string]string{"/modell": "did you mean /model?", "/cleer": "did you mean /clear?", "/xyzzy": "there are /attach "} {
-		if _, err := (Slash{Line: line}).CarryOut(t.Context(), Host{}); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %v, want %q", line, err, want)
-		}
-	}
+// N20: the other name of update works.
+func TestAWordIsSaidToBeACommandElsewhere(t *testing.T) {
 	if c, ok := Find(InSlash, "upgrade"); !ok || c.Name != "update" {
 		t.Errorf("/upgrade is %q", c.Name)
+	}
+	for word, want := range map[string]string{
+		"run": "run is a command of the shell: ollim-bot run", "clear": "clear is a command of the conversation: write /clear to the bot", "xyzzy": "",
+		"press": "press is a command of plain mode, and of the dashboard after a colon: ollim-bot attach --plain, then press",
+	} {
+		if got := Elsewhere(word); got != want {
+			t.Errorf("%s: %q, want %q", word, got, want)
+		}
 	}
 }
 
@@ -287,6 +320,78 @@ func TestTheCommandsThatOnlyReadAreThoseOfTheAgentThatWriteNothing(t *testing.T)
 	} {
 		if slices.Contains(list, name) != reads {
 			t.Errorf("%s only reads: %v", name, !reads)
+		}
+	}
+}
+
+// What a user reads about each command, wherever it can be used.
+func TestTheHelpOfEachCommandSaysWhereAndHowItIsUsed(t *testing.T) {
+	var b strings.Builder
+	more := map[string]bool{}
+	var helps []string
+	for _, c := range Table {
+		line := []string{c.Name}
+		if c.In != 0 {
+			var places []string
+			for i, place := range []string{"plain", "slash", "discord", "shell", "agent", "bot", "message"} {
+				if c.In&(1<<i) != 0 {
+					places = append(places, place)
+				}
+			}
+			line = append(line, "in "+strings.Join(places, " "))
+		}
+		for word, is := range map[string]bool{"writes": c.Writes, "verbatim": c.Verbatim, "asks": c.Asks, "silent": c.Silent, "by plain mode": c.Plain} {
+			if is {
+				line = append(line, word)
+			}
+		}
+		slices.Sort(line[2:])
+		line = append(line, fmt.Sprintf("%s %d", c.Group, c.Prints), c.About, c.Short)
+		n := len(line)
+		for what, text := range map[string]string{
+			"usage": cmp.Or(c.Usage, usage(c.Args)), "also": strings.Join(append(c.Aliases, c.Seed), " "), "key": c.Key, "example": c.Example, "was": c.Was,
+		} {
+			if text != "" {
+				line = append(line, what+" "+text)
+			}
+		}
+		slices.Sort(line[n:])
+		for _, a := range c.Args {
+			line = append(line, fmt.Sprintf("%s (%d): %s %q", a.Name+map[bool]string{true: "?"}[a.Optional], a.Kind, a.About, append([]string{a.Ends, fmt.Sprint(a.Least)}, a.Choices...)))
+		}
+		fmt.Fprintln(&b, strings.Join(slices.DeleteFunc(line, func(s string) bool { return s == "" }), " | "))
+		for one := range strings.Lines(c.More) {
+			if one = strings.TrimSpace(one); !more[one] {
+				more[one] = true
+				helps = append(helps, one)
+			}
+		}
+	}
+	for _, g := range Groups {
+		fmt.Fprintln(&b, g+": "+Group(g.Title()))
+	}
+	fmt.Fprintln(&b, strings.Join(helps, "\n"))
+	goldentest.Compare(t, "commands.txt", b.String())
+}
+
+func TestStoppingWaitsForNothingAndTheConversationsCommandsForEachOther(t *testing.T) {
+	for lane, list := range map[Lane][]Value{
+		LaneBeside: {Interrupt{}, StopFork{}, MarkSeen{}, UserActive{}},
+		LaneTalk:   {Say{}, Receive{}, Reword{}, DeliverNow{}, ExitFork{}, ResumeFork{}, Click{}, Slash{}, Line{}},
+		LaneQuick:  {SetBudget{}, DiscardUpdate{}, Snooze{}, Pause{}, MuteUntil{}, AddTask{}, EditTask{}, DeleteTask{}, Remind{}, AnswerProposal{}, SetConfig{}},
+	} {
+		for _, c := range list {
+			if got := LaneOf(c); got != lane {
+				t.Errorf("%T is %s, not %s", c, got, lane)
+			}
+		}
+	}
+	alone := map[Lane]bool{}
+	for _, c := range []Value{Interrupt{}, Say{}, SetBudget{}, FireNow{}, LiftCaps{}, Answer{}, Login{}} { // none of these waits for another
+		if lane := LaneOf(c); alone[lane] {
+			t.Errorf("%T waits in %s", c, lane)
+		} else {
+			alone[lane] = true
 		}
 	}
 }

@@ -2,10 +2,10 @@ package command
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"reflect"
-	"strings"
 	"testing"
 	"time"
 
@@ -24,37 +24,40 @@ func TestAReplacedProgramOffersTheRestart(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "ollim-bot")
 	prints(t, path, "ollim-bot 0.1.0")
 	h := Host{Program: ThisProgram(path, "ollim-bot 0.1.0 abc", "")}
-	says := func(line string, want ...string) {
+	says := func(line, want string) {
 		t.Helper()
 		out, err := Slash{Line: line}.CarryOut(t.Context(), h)
 		text := out.Message
 		if err != nil {
 			text = err.Error()
 		}
-		for _, w := range want {
-			if !strings.Contains(text, w) {
-				t.Errorf("%s says %q, which lacks %q", line, text, w)
-			}
+		if text != want {
+			t.Errorf("%s says %q, want %q", line, text, want)
 		}
 	}
-	says("/update", "ollim-bot 0.1.0 abc runs, installed as "+path, "pull your clone")
-	says("/upgrade check", "check was removed", "To get a newer one")
-	says("/update rollback", "rollback was removed: install the earlier version")
-	says("/update now", `takes nothing, not "now"`)
+	same := "ollim-bot 0.1.0 abc runs, installed as " + path + ".\n" + textNewBuild
+	says("/update", same)
+	says("/upgrade check", TextNoCheck+"\n"+same)
+	says("/update rollback", TextNoRollback)
+	says("/update now", `/update takes nothing, not "now"`)
 	prints(t, path+".old", "ollim-bot 0.0.9")
-	says("/update", path+".old is left from an earlier upgrade")
+	left := "\n" + path + ".old is left from an earlier upgrade and no longer used: delete it."
+	says("/update", same+left)
 
 	prints(t, path+".new", "ollim-bot 0.2.0 def")
 	if err := os.Rename(path+".new", path); err != nil {
 		t.Fatal(err)
 	}
-	says("/update", "ollim-bot 0.1.0 abc runs, but "+path+" is now: ollim-bot 0.2.0 def.", "restart the bot")
+	says("/update", "ollim-bot 0.1.0 abc runs, but "+path+" is now: ollim-bot 0.2.0 def.\nTo switch to it, restart the bot."+left)
+	broken := path + " was replaced and does not run here (%s): install it again before you restart the bot"
 	prints(t, path, "something else")
-	says("/update", "does not run here (it is another program)")
+	says("/update", fmt.Sprintf(broken, "it is another program"))
+	testkit.Program(t, path, "#!/bin/sh\necho no such machine >&2; exit 3\n")
+	says("/update", fmt.Sprintf(broken, "exit status 3 no such machine"))
 	if err := os.Remove(path); err != nil {
 		t.Fatal(err)
 	}
-	says("/update", "find the file of this program")
+	says("/update", "find the file of this program: stat "+path+": no such file or directory")
 }
 
 func TestEachInstallationGetsANewerProgramInItsOwnWay(t *testing.T) {
@@ -62,13 +65,13 @@ func TestEachInstallationGetsANewerProgramInItsOwnWay(t *testing.T) {
 		program Program
 		want    string
 	}{
-		{Program{Path: "/usr/bin/ollim-bot", BuiltBy: "goreleaser"}, "package"},
-		{Program{Path: "/usr/bin/ollim-bot"}, "package"}, // a package of an earlier version
-		{Program{Path: "/usr/local/bin/ollim-bot", BuiltBy: "goreleaser"}, "archive"},
-		{Program{Path: "/home/ada/go/bin/ollim-bot"}, "clone"},
-		{Program{Path: "/home/ada/ollim/ollim-bot"}, "clone"},
+		{Program{Path: "/usr/bin/ollim-bot", BuiltBy: "goreleaser"}, textNewPackage},
+		{Program{Path: "/usr/bin/ollim-bot"}, textNewPackage}, // a package of an earlier version
+		{Program{Path: "/usr/local/bin/ollim-bot", BuiltBy: "goreleaser"}, textNewArchive},
+		{Program{Path: "/home/ada/go/bin/ollim-bot"}, textNewBuild},
+		{Program{Path: "/home/ada/ollim/ollim-bot"}, textNewBuild},
 	} {
-		if got := c.program.newer(); !strings.Contains(got, c.want) {
+		if got := c.program.newer(); got != c.want {
 			t.Errorf("%s: %q, want %q", c.program.Path, got, c.want)
 		}
 	}

@@ -21,7 +21,7 @@ func attempt(send Sending, pay func() (settle settlement, unsaved, refused error
 		if settle == nil {
 			return
 		}
-		if failed := settle(sent && refused == nil); failed != nil {
+		if failed := settle(sent); failed != nil {
 			unsaved = failed
 		}
 	}()

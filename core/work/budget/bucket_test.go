@@ -131,6 +131,13 @@ func TestWhatIsNotSentCostsNothing(t *testing.T) {
 		left int
 	}{"sent": {true, nil, 4}, "refused": {false, unreachable, 5}, "perhaps": {true, unreachable, 4}} {
 		p := newPlace(t, "")
+		if unsaved, err := p.bucket.Try(false, func(pay func() error) (bool, error) {
+			defer p.breakState(t)
+			return c.sent, errors.Join(pay(), c.err)
+		}); (unsaved != nil) != !c.sent || !errors.Is(err, c.err) {
+			t.Errorf("%s, and nothing can be written: %v, %v", name, unsaved, err)
+		}
+		p = newPlace(t, "")
 		unsaved, err := p.bucket.Try(false, func(pay func() error) (bool, error) { return c.sent, errors.Join(pay(), c.err) })
 		if s, reserved := p.bucket.State(time.Now()); unsaved != nil || !errors.Is(err, c.err) || s.Whole() != c.left || reserved != 0 {
 			t.Errorf("%s: %v, %v, %v tokens, %d reserved", name, unsaved, err, s.Available, reserved)
@@ -138,34 +145,65 @@ func TestWhatIsNotSentCostsNothing(t *testing.T) {
 	}
 	p := newPlace(t, string(bucketOf(0, 0, 1).Encode()))
 	var unpaid *UnpaidError
-	if _, err := p.bucket.Try(false, func(func() error) (bool, error) { panic("it is sent") }); !errors.As(err, &unpaid) || unpaid.State.Capacity != 0 {
+	if _, err := p.bucket.Try(false, func(func() error) (bool, error) { panic("it is sent") }); !errors.As(err, &unpaid) || unpaid.State.Capacity != 0 ||
+		err.Error() != "the ping budget has no token left" {
 		t.Error(err)
+	}
+	for name, before := range map[string]func(*place){
+		"another process was faster": func(p *place) {
+			_, _ = NewBucket(p.dir, pacific, nil).Try(false, func(pay func() error) (bool, error) { return true, pay() })
+		},
+		"it cannot be written": func(p *place) { p.breakState(t) },
+	} {
+		p := newPlace(t, string(bucketOf(1, 1, MaxRefill).Encode()))
+		unsaved, err := p.bucket.Try(false, func(pay func() error) (bool, error) {
+			before(p)
+			return pay() == nil, nil
+		})
+		if broken := name == "it cannot be written"; unsaved != nil || !errors.As(err, &unpaid) || (unpaid.Err != nil) != broken ||
+			strings.HasPrefix(err.Error(), "pay for a ping: ") != broken || !broken && unpaid.State.Whole() != 0 {
+			t.Errorf("%s: %v, %v", name, unsaved, err)
+		}
 	}
 }
 
 func TestRefusedNumbersChangeNothing(t *testing.T) {
 	p := newPlace(t, "")
+	const (
+		capacities = " out of range: choose 0 to 1000 tokens (0 mutes all but critical pings)"
+		rates      = " out of range: choose 1 to 10080 minutes for one token (the bucket must refill; to stop pings set the capacity to 0)"
+		tokens     = " tokens cannot be restored: choose 0 or more"
+	)
 	for _, c := range []struct {
 		capacity, refill int
 		why              string
 	}{
-		{-1, 90, "0 to 1000"}, {maxCapacity + 1, 90, "0 to 1000"}, {5, 0, "1 to 10080"}, {5, -90, "1 to 10080"}, {5, MaxRefill + 1, "1 to 10080"},
+		{-1, 90, "capacity -1 is" + capacities},
+		{maxCapacity + 1, 90, "capacity 1001 is" + capacities},
+		{5, 0, "refill 0 is" + rates},
+		{5, -90, "refill -90 is" + rates},
+		{5, MaxRefill + 1, "refill 10081 is" + rates},
 	} {
-		if _, _, err := p.bucket.Set(morning, &c.capacity, &c.refill); err == nil || !strings.Contains(err.Error(), c.why) {
+		if _, _, err := p.bucket.Set(morning, &c.capacity, &c.refill); err == nil || err.Error() != c.why {
 			t.Errorf("%+v: %v", c, err)
 		}
 	}
-	for _, old := range []Settings{{-1, 90, 1}, {5, 0, 1}, {5, 90, -1}, {5, 90, math.NaN()}, {5, 90, math.Inf(1)}} {
-		if _, err := p.bucket.Restore(morning, old); err == nil {
-			t.Errorf("%+v was restored", old)
+	for why, old := range map[string]Settings{
+		"capacity -1 is" + capacities: {-1, 90, 1}, "refill 0 is" + rates: {5, 0, 1}, "-1" + tokens: {5, 90, -1}, "NaN" + tokens: {5, 90, math.NaN()},
+		"+Inf" + tokens: {5, 90, math.Inf(1)},
+	} {
+		if _, err := p.bucket.Restore(morning, old); err == nil || err.Error() != why {
+			t.Errorf("%+v: %v, want %s", old, err, why)
 		}
 	}
 	if got := p.content(t); got != "" {
 		t.Errorf("the file was written: %q", got)
 	}
 	for _, c := range [][2]int{{0, minRefill}, {maxCapacity, MaxRefill}} {
-		if s, _, err := p.bucket.Set(morning, &c[0], &c[1]); err != nil {
-			t.Errorf("%v is refused: %+v, %v", c, s, err)
+		_, s, err := p.bucket.Set(morning, &c[0], &c[1])
+		again, failed := p.bucket.Restore(morning, Settings{Capacity: c[0], RefillMinutes: c[1]})
+		if err != nil || failed != nil || s.Capacity != c[0] || s.RefillRateMinutes != c[1] || again != s {
+			t.Errorf("%v is refused: %+v, %v, then %+v, %v", c, s, err, again, failed)
 		}
 	}
 }
@@ -173,7 +211,7 @@ func TestRefusedNumbersChangeNothing(t *testing.T) {
 func TestAChangeOfTheSettingsIsInTheJournal(t *testing.T) {
 	p := newPlace(t, "")
 	two, none, rate := 2, 0, 30
-	before, _, err := p.bucket.Set(morning, &two, &rate)
+	before, _, err := p.bucket.Set(morning.Add(999).UTC(), &two, &rate) // the file has microseconds, and the zone
 	testkit.Must(t, err)
 	_, _, err = p.bucket.Set(at(60), &none, nil)
 	testkit.Must(t, err)
@@ -186,6 +224,9 @@ func TestAChangeOfTheSettingsIsInTheJournal(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, p.journal.Set()); diff != "" || len(p.journal.Recent()) != 0 {
 		t.Errorf("%s; pings %+v", diff, p.journal.Recent())
+	}
+	if want := string(before.At(at(120)).Encode()); p.content(t) != want {
+		t.Errorf("the file says %s, want %s", p.content(t), want)
 	}
 }
 

@@ -66,7 +66,7 @@ func number(v json.RawMessage) (float64, bool) {
 		return 0, false
 	}
 	f, err := strconv.ParseFloat(string(v), 64)
-	return f, err == nil && !math.IsInf(f, 0) && !math.IsNaN(f)
+	return f, err == nil // JSON has no other numbers
 }
 
 func (r *fieldReader) integer(key string, least, fallback int) int {

@@ -14,7 +14,7 @@ func LeftAt(levels []Level, at time.Time) float64 {
 	for i, l := range levels {
 		switch {
 		case l.At.Before(at):
-		case i == 0 || l.At.Equal(at):
+		case i == 0:
 			return l.Left
 		default:
 			from := levels[i-1]

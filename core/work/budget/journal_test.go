@@ -44,21 +44,25 @@ func TestPingsAreCountedByHour(t *testing.T) {
 func TestAPingIsOneLineWithItsFields(t *testing.T) {
 	where := newPlace(t, "")
 	d, j := where.dir, where.journal
-	p := Ping{At: morning.Add(time.Millisecond), Task: "a1b2c3d4", Title: "Tea\n\x1b[31m & <cake>", Kind: "embed", Critical: true, Run: "r1"}
+	left := 1.5
+	p := Ping{
+		At: morning.Add(time.Millisecond).UTC(), ID: "d-1", Begun: true, Task: "a1b2c3d4", Title: "Tea\n\x1b[31m & <cake>", Kind: "embed", Critical: true,
+		Quiet: true, Essential: true, Run: "r1", Text: strings.Repeat("b", 300), Label: "web", Message: "m1", Refused: "no\nway", Left: &left, Capacity: 5, Refill: 90,
+	}
 	testkit.Must(t, j.Append(p))
-	data, err := d.Read(journalFile)
-	testkit.Must(t, err)
-	want := `{"at":"2026-11-23T09:00:00.001000-08:00","task":"a1b2c3d4","title":"Tea  & <cake>","kind":"embed","critical":true,"run":"r1"}` + "\n"
-	if diff := cmp.Diff(want, string(data)); diff != "" {
+	want := `{"at":"2026-11-23T09:00:00.001000-08:00","id":"d-1","task":"a1b2c3d4","title":"Tea  & <cake>","kind":"embed","critical":true,"quiet":true,` +
+		`"essential":true,"begun":true,"run":"r1","text":"` + strings.Repeat("b", 119) + `…","label":"web","message":"m1","refused":"no way","left":1.5,` +
+		`"capacity":5,"refill":90}` + "\n"
+	if diff := cmp.Diff(want, storetest.Text(t, d, journalFile)); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
-}
-
-func TestTheJournalHasTheBeginningOfALongText(t *testing.T) {
-	p := newPlace(t, "")
-	p.append(t, Ping{At: morning, Title: strings.Repeat("a", 300), Text: strings.Repeat("b", 300)})
-	if got := p.journal.Recent()[0]; got.Title != strings.Repeat("a", 199)+"…" || got.Text != strings.Repeat("b", maxPingText-1)+"…" {
-		t.Errorf("%+v", got)
+	p.Title, p.Text, p.Refused = "Tea  & <cake>", strings.Repeat("b", 119)+"…", "no way"
+	if diff := cmp.Diff([]Ping{p}, j.Recent()); diff != "" {
+		t.Errorf("read again (-want +got)\n%s", diff)
+	}
+	testkit.Must(t, j.Append(Ping{At: morning, Title: strings.Repeat("a", 300)}))
+	if got := j.Recent()[1].Title; got != strings.Repeat("a", 199)+"…" {
+		t.Errorf("a long title: %s", got)
 	}
 }
 
@@ -92,6 +96,9 @@ func TestALongJournalIsCutAndStillCounts(t *testing.T) {
 	d, j := where.dir, where.journal
 	line := []byte(`{"at":"2026-11-20T09:00:00-08:00","title":"` + strings.Repeat("x", 100) + `"}` + "\n")
 	testkit.Must(t, d.Write(journalFile, bytes.Repeat(line, journalLimit/len(line)+1)))
+	if all, err := j.All(); err != nil || len(all) != journalLimit/len(line) || len(j.Recent()) != journalTail/len(line) {
+		t.Errorf("%d in all, %v, %d recent ones", len(all), err, len(j.Recent()))
+	}
 	testkit.Must(t, j.Append(Ping{At: morning, Kind: "ping"}))
 	info, err := os.Stat(d.Path(journalFile))
 	if err != nil || info.Size() > journalTail+1000 {
@@ -109,7 +116,7 @@ func TestALongJournalIsCutAndStillCounts(t *testing.T) {
 	}
 }
 
-// sent returns two tasks' pings: medication at 0 and 60, tea at 30, one refused at 40, one that makes no sound at 65. An older one is answered.
+// sent returns two tasks' pings: medication at 0 and 60, tea at 30, one refused at 40, one that makes no sound at 65. An older one is answered, as is the newest of two.
 func sent() []Ping {
 	return []Ping{
 		{At: at(-500), ID: "d-1", Task: "done", Message: "m0", Answered: at(-490), How: Spoke},
@@ -119,6 +126,8 @@ func sent() []Ping {
 		{At: at(60), ID: "c-1", Task: "med", Message: "m3"},
 		{At: at(65), ID: "q-1", Task: "silent", Message: "m4", Quiet: true},
 		{At: at(60), Task: "old"}, // from an earlier version, without an id
+		{At: at(61), ID: "h-1", Task: "half"},
+		{At: at(62), ID: "h-2", Task: "half", Answered: at(63), How: Spoke},
 	}
 }
 
@@ -296,9 +305,13 @@ func TestTheMedianIsTheMiddle(t *testing.T) {
 	for _, minutes := range []int{1, 3, 100, 5} {
 		pings = append(pings, Ping{At: morning, Task: "a", Answered: at(minutes)})
 	}
-	pings = append(pings, Ping{At: morning, Task: "a"}, Ping{At: morning, Task: "b", Answered: at(1)})
+	pings = append(pings, Ping{At: morning, Task: "a"}, Ping{At: morning, Task: "b", Answered: at(1)}, Ping{At: morning, Task: "a", Answered: at(1), Quiet: true},
+		Ping{At: morning, Task: "a", Answered: at(1), Refused: "no token left"})
 	if a := AnswersTo(pings, "a"); a != (Answers{Pings: 5, Answered: 4, Median: 4 * time.Minute}) || a.Rate() != 0.8 {
 		t.Errorf("%+v", a)
+	}
+	if b, none := AnswersTo(pings, "b"), AnswersTo(pings, "c"); b != (Answers{Pings: 1, Answered: 1, Median: time.Minute}) || none != (Answers{}) || none.Rate() != 0 {
+		t.Errorf("one ping: %+v, none: %+v", b, none)
 	}
 }
 
@@ -331,5 +344,8 @@ func TestHabitsAreLearnedWhenTheJournalHasChanged(t *testing.T) {
 	}
 	if f := j.Habits(begin.AddDate(0, 0, 200)); f.All.Sent != 0 {
 		t.Errorf("half a year later: %+v", f.All)
+	}
+	if f := j.Habits(now); f.All.Sent != 3 {
+		t.Errorf("after the clock was set back: %+v", f.All)
 	}
 }

@@ -1,7 +1,6 @@
 package budget
 
 import (
-	"fmt"
 	"math"
 	"os"
 	"strings"
@@ -12,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"ollimbot/core/base/testkit"
+	"ollimbot/core/storage/config"
 )
 
 func TestTokensComeBackWithTime(t *testing.T) {
@@ -109,9 +109,13 @@ func TestStatusReadsAsTheSeedShowsIt(t *testing.T) {
 
 func TestTheTwoNumbersAreSettings(t *testing.T) {
 	s := bucketOf(3.5, 5, 60)
-	for key, want := range map[string]string{KeyCapacity: "5 5 pings true", KeyRefill: "60 60 minutes false"} {
-		if l, ok := s.Setting(key); !ok || fmt.Sprint(l.Value, " ", l.Long, " ", l.Default) != want {
-			t.Errorf("%s: %+v", key, l)
+	for _, want := range []config.Line{
+		{Key: KeyCapacity, Value: "5", Text: "5", Long: "5 pings", Offers: []string{}, Default: true},
+		{Key: KeyRefill, Value: "60", Text: "60", Long: "60 minutes", Offers: []string{}},
+	} {
+		want.About, _ = config.About(want.Key)
+		if l, ok := s.Setting(want.Key); !ok || cmp.Diff(want, l) != "" {
+			t.Errorf("%s: %+v", want.Key, l)
 		}
 	}
 	if l, ok := s.Setting("model"); ok {
@@ -121,13 +125,11 @@ func TestTheTwoNumbersAreSettings(t *testing.T) {
 
 func TestFullStatusAddsWhatWasUsedToday(t *testing.T) {
 	s := bucketOf(3.5, 5, 90)
-	if got, want := s.FullStatus(morning), s.Status(morning); got != want {
-		t.Errorf("%q, want %q", got, want)
-	}
-	s.DailyUsed, s.CriticalUsed = 2, 1
-	want := "3/5 available (refills 1 every 90 min, next in 45 min), 2 used today, 1 critical"
-	if got := s.FullStatus(morning); got != want {
-		t.Errorf("%q, want %q", got, want)
+	for used, want := range map[[2]int]string{{}: "", {2, 1}: ", 2 used today, 1 critical", {1, 0}: ", 1 used today", {0, 1}: ", 1 critical"} {
+		s.DailyUsed, s.CriticalUsed = used[0], used[1]
+		if got, want := s.FullStatus(morning), s.Status(morning)+want; got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
 	}
 	if got := s.Left() + "; " + bucketOf(1, 1, 90).Left(); got != "3 of 5 pings left; 1 of 1 ping left" {
 		t.Errorf("%q", got)
@@ -138,8 +140,8 @@ func TestAtNextAtTheTokenIsThere(t *testing.T) {
 	testkit.Check(t, func(t *rapid.T) {
 		s := drawState(t)
 		now := s.LastRefill.Add(time.Duration(rapid.Int64Range(0, int64(48*time.Hour)).Draw(t, "elapsed")))
-		s = s.At(now)
 		next, full := s.NextAt(now), s.FullAt(now)
+		s = s.At(now)
 		if s.full() || s.Capacity == 0 {
 			if !next.IsZero() || !full.IsZero() {
 				t.Fatalf("%+v is full: next %v, full %v", s, next, full)
@@ -156,13 +158,6 @@ func TestAtNextAtTheTokenIsThere(t *testing.T) {
 			t.Fatalf("%+v is not full exactly at %v", s, full)
 		}
 	})
-}
-
-func TestTheNextTokenIsThatOfNow(t *testing.T) {
-	s := bucketOf(0.5, 5, 90) // at 45, 135, …
-	if next, full := s.NextAt(at(100)), s.FullAt(at(100)); !next.Equal(at(135)) || !full.Equal(at(405)) {
-		t.Errorf("the next at %v, full at %v", next, full)
-	}
 }
 
 func TestAFarFutureDoesNotOverflow(t *testing.T) {
@@ -290,34 +285,44 @@ func TestTheOriginalsFileKeepsItsBytes(t *testing.T) {
 }
 
 func TestWhatCannotBeReadGetsItsDefaultAndIsNamed(t *testing.T) {
+	const (
+		whole  = ", not a whole number of at least "
+		number = ", not a number of at least 0; using "
+		moment = ", not a time such as 2026-11-23T08:30:00-08:00; using now"
+	)
 	for _, c := range []struct {
 		data  string
 		named []string
 		want  func(*State)
 	}{
-		{`not json`, []string{"not a JSON object"}, func(*State) {}},
-		{`[1, 2]`, []string{"not a JSON object"}, func(*State) {}},
-		{``, []string{"not a JSON object"}, func(*State) {}},
-		{`{}`, []string{
-			"capacity", "available", "refill_rate_minutes", "last_refill",
-			"critical_used", "critical_reset_date", "daily_used", "daily_used_reset",
+		{`not json`, []string{"the budget file is not a JSON object (invalid character 'o' in literal null (expecting 'u')); using defaults"}, func(*State) {}},
+		{`[1, 2]`, []string{
+			"the budget file is not a JSON object (json: cannot unmarshal array into Go value of type map[string]json.RawMessage); using defaults",
 		}, func(*State) {}},
-		{good(`"capacity": -1`), []string{"capacity is -1"}, func(*State) {}},
+		{``, []string{"the budget file is not a JSON object (unexpected end of JSON input); using defaults"}, func(*State) {}},
+		{`{}`, []string{
+			"capacity is missing; using 5", "available is missing; using 5.0", "refill_rate_minutes is missing; using 90",
+			"last_refill is missing; using now", "critical_used is missing; using 0", "critical_reset_date is missing; using today",
+			"daily_used is missing; using 0", "daily_used_reset is missing; using today",
+		}, func(*State) {}},
+		{good(`"capacity": -1`), []string{"capacity is -1" + whole + "0; using 5"}, func(*State) {}},
 		{good(`"capacity": 7.0, "future_key": [1]`), nil, func(s *State) { s.Capacity = 7 }},
-		{good(`"capacity": 7.5`), []string{"capacity is 7.5"}, func(*State) {}},
-		{good(`"capacity": "7"`), []string{`capacity is "7"`}, func(*State) {}},
-		{good(`"capacity": true`), []string{"capacity is true"}, func(*State) {}},
-		{good(`"capacity": 1e300`), []string{"capacity is 1e300"}, func(*State) {}},
-		{good(`"available": -2`), []string{"available is -2, not a number of at least 0; using 0.0"}, func(s *State) { s.Available = 0 }},
-		{good(`"available": -0.4`), []string{"available is -0.4"}, func(s *State) { s.Available = 0 }},
-		{good(`"available": null`), []string{"available is null"}, func(*State) {}},
+		{good(`"capacity": 7.5`), []string{"capacity is 7.5" + whole + "0; using 5"}, func(*State) {}},
+		{good(`"capacity": "7"`), []string{`capacity is "7"` + whole + "0; using 5"}, func(*State) {}},
+		{good(`"capacity": 2147483647`), nil, func(s *State) { s.Capacity = math.MaxInt32 }},
+		{good(`"capacity": 2147483648`), []string{"capacity is 2147483648" + whole + "0; using 5"}, func(*State) {}},
+		{good(`"capacity": true`), []string{"capacity is true" + whole + "0; using 5"}, func(*State) {}},
+		{good(`"capacity": 1e300`), []string{"capacity is 1e300" + whole + "0; using 5"}, func(*State) {}},
+		{good(`"available": -2`), []string{"available is -2" + number + "0.0"}, func(s *State) { s.Available = 0 }},
+		{good(`"available": -0.4`), []string{"available is -0.4" + number + "0.0"}, func(s *State) { s.Available = 0 }},
+		{good(`"available": null`), []string{"available is null" + number + "5.0"}, func(*State) {}},
 		{good(`"available": 3`), nil, func(s *State) { s.Available = 3 }},
-		{good(`"refill_rate_minutes": 0`), []string{"refill_rate_minutes is 0"}, func(*State) {}},
-		{good(`"last_refill": "yesterday"`), []string{`last_refill is "yesterday", not a time such as 2026-11-23T08:30:00-08:00; using now` + "\n"}, func(*State) {}},
-		{good(`"last_refill": "` + strings.Repeat("x", 60) + `"`), []string{`last_refill is "` + strings.Repeat("x", 38) + "…, not"}, func(*State) {}},
+		{good(`"refill_rate_minutes": 0`), []string{"refill_rate_minutes is 0" + whole + "1; using 90"}, func(*State) {}},
+		{good(`"last_refill": "yesterday"`), []string{`last_refill is "yesterday"` + moment}, func(*State) {}},
+		{good(`"last_refill": "` + strings.Repeat("x", 60) + `"`), []string{`last_refill is "` + strings.Repeat("x", 38) + "…" + moment}, func(*State) {}},
 		{good(`"last_refill": "2026-11-23T16:00:00Z"`), nil, func(s *State) { s.LastRefill = morning.Add(-time.Hour) }},
-		{good(`"daily_used": -4`), []string{"daily_used is -4"}, func(*State) {}},
-		{good(`"daily_used_reset": "23.11.2026"`), []string{"daily_used_reset"}, func(*State) {}},
+		{good(`"daily_used": -4`), []string{"daily_used is -4" + whole + "0; using 0"}, func(*State) {}},
+		{good(`"daily_used_reset": "23.11.2026"`), []string{`daily_used_reset is "23.11.2026", not a date such as 2026-11-23; using today`}, func(*State) {}},
 		{good(`"critical_reset_date": "2026-11-22"`), nil, func(s *State) { s.CriticalResetDate = "2026-11-22" }},
 	} {
 		want := Default(morning)
@@ -326,14 +331,8 @@ func TestWhatCannotBeReadGetsItsDefaultAndIsNamed(t *testing.T) {
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("%s (-want +got)\n%s", c.data, diff)
 		}
-		if len(problems) != len(c.named) {
-			t.Errorf("%s: problems %q, want %d", c.data, problems, len(c.named))
-			continue
-		}
-		for i, name := range c.named {
-			if !strings.Contains(problems[i]+"\n", name) {
-				t.Errorf("%s: %q does not name %q", c.data, problems[i], name)
-			}
+		if diff := cmp.Diff(c.named, problems); diff != "" {
+			t.Errorf("%s: problems (-want +got)\n%s", c.data, diff)
 		}
 	}
 }

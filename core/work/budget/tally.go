@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"log/slog"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"ollimbot/core/storage/store"
@@ -134,9 +133,8 @@ func (t *Tally) Essential(send Sending) (unsaved, err error) {
 
 // settle removes an unsent message from the count of its day.
 func (t *Tally) settle(day string, back func(*Count)) settlement {
-	var done atomic.Bool
 	return func(sent bool) error {
-		if done.Swap(true) || sent {
+		if sent {
 			return nil
 		}
 		_, err := t.change(func(c *Count) {
@@ -157,10 +155,7 @@ func (t *Tally) change(do func(*Count)) (day string, err error) {
 		}
 		c = c.At(time.Now().In(t.zone))
 		day = c.Day
-		before := c
-		if do(&c); c == before {
-			return nil
-		}
+		do(&c)
 		return t.dir.WriteJSON(tallyFile, c)
 	})
 	if err != nil {

@@ -27,7 +27,7 @@ func leave(t *Tally, limit int) error {
 
 func TestACountLeavesOutWhatThereIsNoneOf(t *testing.T) {
 	for want, c := range map[string]Count{
-		"": {}, "quiet 1 of 3": {Quiet: 1}, "2 essential": {Essential: 2}, "2 essential, quiet 3 of 3": {Essential: 2, Quiet: 3},
+		"": {}, "quiet 1 of 3": {Quiet: 1}, "1 essential": {Essential: 1}, "2 essential, quiet 3 of 3": {Essential: 2, Quiet: 3},
 	} {
 		if got := c.Text(3); got != want {
 			t.Errorf("%+v: %q, want %q", c, got, want)
@@ -77,14 +77,14 @@ func TestADayHasItsQuietMessagesAlsoAfterARestart(t *testing.T) {
 		tally := NewTally(dir, time.UTC, nil)
 		var limit *LimitError
 		_, err := tally.Quiet(3, func(func() error) (bool, error) { panic("it is sent") })
-		if !errors.As(err, &limit) || limit.Err != nil || !strings.Contains(err.Error(), "3 quiet messages") {
+		if !errors.As(err, &limit) || limit.Err != nil || err.Error() != "the 3 quiet messages of today are used up" {
 			t.Errorf("the fourth: %v", err)
 		}
 		if got := tally.At(time.Now()).Text(3); got != "quiet 3 of 3" {
 			t.Errorf("%q", got)
 		}
-		if storetest.Text(t, dir, file) != "" {
-			t.Error("quiet messages touched the bucket's file")
+		if bucket, own := storetest.Text(t, dir, file), storetest.Text(t, dir, tallyFile); bucket != "" || own != `{"day":"2000-01-01","quiet":3,"essential":0}`+"\n" {
+			t.Errorf("the files of the bucket and the tally: %q, %q", bucket, own)
 		}
 		time.Sleep(24 * time.Hour)
 		if got := tally.At(time.Now()); got.Quiet != 0 || got.Text(3) != "" {

@@ -3,6 +3,7 @@ package fork
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -27,21 +28,11 @@ import (
 	"ollimbot/routines"
 )
 
-func TestALedgerLineAtTheStartAndOneAtTheEnd(t *testing.T) {
+func TestALedgerHasALineForTheStartAndOneForTheEndOfARun(t *testing.T) {
 	served(t, func(t *testing.T, h *harness) {
 		v := h.done(playing(titled("Email sweep"), `call ping_user {"message":"hi"}`, `call report_updates {"message":"pinged"}`))
-		lines := strings.Split(strings.TrimSpace(storetest.Text(t, h.dir, ledgerName)), "\n")
-		if len(lines) != 2 || !strings.Contains(lines[0], `"state":"running"`) || !strings.Contains(lines[1], `"state":"done"`) {
-			t.Fatalf("ledger:\n%q", lines)
-		}
-		for _, key := range []string{
-			"id", "task", "kind", "title", "state", "queued", "started", "ended", "late", "model", "session", "parent",
-			"tools", "pings", "critical", "refused", "reports", "tokens", "cost_usd", "error",
-		} {
-			wants(t, "the end line", lines[1], `"`+key+`":`)
-		}
 		views, err := Ledger(h.dir, 20)
-		if err != nil || len(views) != 1 || v.Usage.OutputTokens == 0 {
+		if err != nil || len(views) != 1 || v.Usage.OutputTokens == 0 || strings.Count(storetest.Text(t, h.dir, ledgerName), "\n") != 2 {
 			t.Fatalf("%+v, %v", views, err)
 		}
 		want := v
@@ -50,6 +41,39 @@ func TestALedgerLineAtTheStartAndOneAtTheEnd(t *testing.T) {
 			t.Errorf("a run reads back differently:\n%s", diff)
 		}
 	})
+	h, at := newHarness(t), time.Date(2026, 11, 23, 9, 0, 0, 0, time.UTC)
+	v := View{
+		ID: "0badc0de", Kind: routines.KindReminder, TaskID: "a1", Title: "Sweep", State: Failed, Queued: at, Started: at.Add(time.Second), Ended: at.Add(time.Minute),
+		Due: at.Add(-time.Second), Delivery: "d-1", Late: true, Model: "haiku", Session: "s-1", Parent: "s-0", Error: "it broke", Tools: 1, Pings: 2, Critical: 3,
+		Essential: 4, Quiet: 5, Refused: 6, Label: "mail", Trusted: true, Reports: 7, Stopped: "paused itself", NoModel: true,
+		Usage: agent.Usage{InputTokens: 8, OutputTokens: 9, CacheRead: 10, CacheWrite: 11, CostUSD: 1.5}, Position: 12, Timeout: 13, Activity: "x", Lines: 14, Aside: true,
+	}
+	testkit.Must(t, appendStart(h.dir, v))
+	testkit.Must(t, appendLedger(h.dir, v))
+	testkit.Must(t, appendLedger(h.dir, View{ID: "0badc0df", State: Stopped}))
+	const who, of = `{"id":"0badc0de","kind":"reminder","task":"a1","title":"Sweep","state":`, `"due":"2026-11-23T08:59:59Z","delivery":"d-1","late":true,` +
+		`"model":"haiku","session":"s-1","parent":"s-0","error":`
+	const began, ended = `"queued":"2026-11-23T09:00:00Z","started":"2026-11-23T09:00:01Z",`, `"ended":"2026-11-23T09:01:00Z",`
+	const counts, label = `,"tools":1,"pings":2,"critical":3,"essential":4,"quiet":5,"refused":6,`, `"tainted":"mail","trusted":true`
+	const did, cost = `"reports":7,"stopped_routine":"paused itself","no_model":true,`, `"tokens":38,"cost_usd":1.5`
+	const usage = `,"usage":{"input_tokens":8,"output_tokens":9,"cache_read_tokens":10,"cache_write_tokens":11,"cost_usd":1.5}}` + "\n"
+	const nothing = `"late":false,"model":"","session":"","parent":"","error":"","tools":0,"pings":0,"critical":0,"refused":0,"reports":0,`
+	const empty, none = `{"id":"0badc0df","kind":"","task":"","title":"","state":"waiting",`, `"tokens":0,"cost_usd":0`
+	ledger := who + `"running",` + began + of + `""` + counts + label + "," + did + cost + usage + who + `"failed",` + began + ended + of + `"it broke"` + counts +
+		label + "," + did + cost + usage + strings.Replace(empty, "waiting", "stopped", 1) + nothing + none + "}\n"
+	if diff := cmp.Diff(ledger, storetest.Text(t, h.dir, ledgerName)); diff != "" {
+		t.Errorf("the ledger (-want +got)\n%s", diff)
+	}
+	data, err := json.Marshal([]View{v, {ID: "0badc0df", State: Waiting}})
+	const never = `"queued":"0001-01-01T00:00:00Z","started":"0001-01-01T00:00:00Z","ended":"0001-01-01T00:00:00Z",`
+	scripts := "[" + who + `"failed",` + of + `"it broke"` + counts + did + began + ended + cost + "," + label + "}," + empty + nothing + never + none + `,"tainted":"","trusted":false}]`
+	if diff := cmp.Diff(scripts, string(data)); diff != "" || err != nil {
+		t.Errorf("for scripts (-want +got)\n%s%v", diff, err)
+	}
+	v.Position, v.Timeout, v.Activity, v.Lines, v.Aside = 0, 0, "", 0, false
+	if got, _, err := Find(h.dir, v.ID); err != nil || cmp.Diff(v, got) != "" {
+		t.Errorf("it is read as %+v, %v", got, err)
+	}
 }
 
 func TestARunWithoutAnEndLineIsInterruptedOnTheNextStartOnceHoweverManyCameAfterIt(t *testing.T) {
@@ -87,7 +111,8 @@ func TestARunWithoutAnEndLineIsInterruptedOnTheNextStartOnceHoweverManyCameAfter
 func TestALedgerOfGarbageKeepsItsGoodLines(t *testing.T) {
 	h := newHarness(t)
 	for _, line := range []string{
-		"not json", `{"id":"../../etc","state":"done"}`, `{"id":"0badc0df","state":"dancing"}`, `{"id":"0badc0da","title":"e\u001b[31mvil","state":"failed"}`,
+		"not json", `{"id":"../../etc","state":"done"}`, `{"id":"0badc0df","state":"dancing"}`, `{"id":"0badc0d/","state":"done"}`, `{"id":"0badc0d:","state":"done"}`,
+		"{\"id\":\"0badc0d`\",\"state\":\"done\"}", `{"id":"0badc0dg","state":"done"}`, `{"id":"0badc0de0","state":"done"}`, `{"id":"0badc0da","title":"e\u001b[31mvil","state":"failed"}`,
 	} {
 		testkit.Must(t, h.dir.Append(ledgerName, []byte(line)))
 	}
@@ -185,6 +210,10 @@ func TestATailIsOnDiskWhileTheRunLivesAndAfterIt(t *testing.T) {
 
 func TestAnUnknownOrForgedRunHasNoTail(t *testing.T) {
 	h := newHarness(t)
+	testkit.Must(t, h.dir.Append(tailName("0badc0de"), []byte(`{"text":"e\u001b[31mvil"}`)))
+	if page, err := DiskTail(h.dir, "0badc0de", 0); err != nil || len(page.Lines) != 1 || page.Lines[0].Text != "evil" {
+		t.Errorf("what others have written: %+v, %v", page, err)
+	}
 	for _, id := range []string{"00000000", "", "../../secret", "state", "0BADC0DE"} {
 		if _, err := DiskTail(h.dir, id, 0); !errors.Is(err, fs.ErrNotExist) {
 			t.Errorf("%q: %v", id, err)
@@ -324,8 +353,8 @@ func TestARunWhoseReportCouldNotBeStoredHasFailed(t *testing.T) {
 		if v.State != Failed || !strings.Contains(v.Error, "report could not be saved") || errors.Is(err, routines.ErrUnrecorded) {
 			t.Errorf("%s %q, %v", v.State, v.Error, err)
 		}
-		if len(h.sent()) != 1 {
-			t.Errorf("sent: %+v", h.sent())
+		if lines := h.lines(v.ID); len(h.sent()) != 1 || !slices.ContainsFunc(lines, func(l string) bool { return strings.HasPrefix(l, "error report could not be saved: ") }) {
+			t.Errorf("sent: %+v, lines %q", h.sent(), lines)
 		}
 		testkit.Must(t, os.Remove(lock))
 		h.done(job)

@@ -78,6 +78,9 @@ func TestRunsStartInOrderAndNoMoreThanTheLimitAtOnce(t *testing.T) {
 					t.Errorf("at first %s: %d run, %d wait", got, running, waiting)
 				}
 				h.set(func() { h.limits.MaxRunning = c.raised })
+				if place := h.m.Place(); place != waiting+1 { // even if there is room now
+					t.Errorf("the next run has the place %d of %d", place, waiting)
+				}
 				time.Sleep(c.after)
 				synctest.Wait()
 				if got := states(h.m); !strings.HasPrefix(got, c.later) {
@@ -109,6 +112,9 @@ func TestWhoEndsARunDecidesHowItEnds(t *testing.T) {
 		{"waiting", user, Stopped, 0, Stopped},
 		{"waiting", caller, Interrupted, 0, ""}, // it never starts
 		{"waiting", program, Interrupted, 0, ""},
+		{"aside", user, Stopped, 0, Stopped}, // its money is set aside for the first
+		{"aside", caller, Interrupted, 0, ""},
+		{"aside", program, Interrupted, 0, ""},
 		{"prompt", user, Stopped, 0, Stopped},
 		{"prompt", caller, Interrupted, 0, Interrupted},
 		{"prompt", program, Interrupted, 0, Interrupted},
@@ -122,12 +128,16 @@ func TestWhoEndsARunDecidesHowItEnds(t *testing.T) {
 		t.Run(c.what+", ended by "+c.by, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				h := newHarness(t)
+				first, j, starts := playing(titled("first"), "wait 1h"), playing(titled("second"), "say begun", "wait 20m", "say never"), c.what != "waiting" && c.what != "aside"
+				if c.what == "aside" {
+					purse := paying(t, h, 0.15) // one run is expected to cost $0.10
+					first.Ticket, j.Ticket = reserve(t, h, purse), reserve(t, h, purse)
+				}
 				stop := h.serve()
-				j := playing(titled("second"), "say begun", "wait 20m", "say never")
 				switch c.what {
-				case "waiting":
-					h.limits.MaxRunning = 1
-					waits := h.start(playing(titled("first"), "wait 1h"))
+				case "waiting", "aside":
+					h.limits.MaxRunning = map[string]int{"waiting": 1}[c.what]
+					waits := h.start(first)
 					defer func() { _, _ = waits() }()
 					j.Prompt = func(context.Context) string { t.Error("it started"); return "" }
 				case "prompt":
@@ -158,7 +168,7 @@ func TestWhoEndsARunDecidesHowItEnds(t *testing.T) {
 					t.Errorf("after %s it is %s, %v", took, v.State, err)
 				}
 				said := slices.Contains(h.lines(id), "note "+textStopping)
-				if begun := c.what != "waiting"; said != (begun && c.by == user) || slices.Contains(h.lines(id), "text never") {
+				if said != (starts && c.by == user) || slices.Contains(h.lines(id), "text never") {
 					t.Errorf("the tail is %q", h.lines(id))
 				}
 				if err := h.m.Stop(id); c.by == user && (err == nil || err.Error() != "second has already ended") {
@@ -168,7 +178,7 @@ func TestWhoEndsARunDecidesHowItEnds(t *testing.T) {
 					t.Errorf("an unknown run is stopped: %v", err)
 				}
 				if shown := strings.Contains(states(h.m), "second "+string(c.state)); shown != (c.ledger != "") ||
-					c.what == "waiting" && c.by != program && !strings.HasPrefix(states(h.m), "first running") {
+					!starts && c.by != program && !strings.HasPrefix(states(h.m), "first running") {
 					t.Errorf("shown are %s", states(h.m))
 				}
 				stop()
@@ -291,6 +301,11 @@ func TestTheRunsOfTheLastDayAreKnownAfterARestart(t *testing.T) {
 				t.Errorf("within %s %sended", since, got)
 			}
 		}
+		time.Sleep(22 * time.Hour)
+		testkit.Must(t, m.Put(View{ID: "00000005", State: Done, Ended: time.Now()}))
+		if got := ids(m.Ended(time.Time{})); got != "4 5 " {
+			t.Errorf("a day later %sended", got)
+		}
 	})
 }
 
@@ -397,24 +412,34 @@ func spend(t *testing.T, h *harness, p *money.Purse, dollars float64) {
 	testkit.Must(t, p.Book(h.o.now(), money.Account{For: money.Conversation}, agent.Charge{Used: agent.Usage{InputTokens: 1, CostUSD: dollars}}))
 }
 
-// B2: runs 2 to 6 started seconds after the notice that the cap is used up.
+// B2: runs 2 to 6 started seconds after the notice that the cap is used up. An essential one sends its own words.
 func TestARunWhoseTurnComesPastTheCapIsNotBegun(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		h := newHarness(t, emits(agent.Result{SessionID: "s-1"}))
-		purse := paying(t, h, 1)
-		defer h.serve()()
-		j := playing(task(), "stop")
-		j.Ticket = reserve(t, h, purse)
-		spend(t, h, purse, 1.5)
-		v, err := h.m.Do(t.Context(), j)
-		broke := new(NoMoneyError)
-		if v.State != Stopped || v.Error != "" || !errors.As(err, &broke) || broke.Until.IsZero() || !strings.Contains(broke.Why, "$1.50 of your $1.00 cap") {
-			t.Errorf("%v", err)
+	for spent, why := range map[float64]string{1.5: "$1.50 of your $1.00 cap for today is used", 0.95: textNoMoney} {
+		for _, change := range []func(*routines.Task){func(*routines.Task) {}, essential} {
+			synctest.Test(t, func(t *testing.T) {
+				h := newHarness(t, emits(agent.Result{SessionID: "s-1"}))
+				purse := paying(t, h, 1)
+				defer h.serve()()
+				j := playing(task(change), "stop")
+				j.Ticket = reserve(t, h, purse)
+				spend(t, h, purse, spent)
+				v, err := h.m.Do(t.Context(), j)
+				if j.Task.Essential {
+					if p := h.sent(); v.State != Done || err != nil || len(p) != 1 || p[0].Text != fmt.Sprintf(textPlain, "Take the pills", why) || v.Session != "" {
+						t.Errorf("%+v, %v, sent %+v", v, err, p)
+					}
+					return
+				}
+				broke := new(NoMoneyError)
+				if v.State != Stopped || v.Error != "" || !errors.As(err, &broke) || !broke.Until.Equal(time.Date(2000, 1, 2, 0, 0, 0, 0, time.UTC)) || err.Error() != why {
+					t.Errorf("%v", err)
+				}
+				if list, err := Ledger(h.dir, 10); err != nil || len(list) != 0 || h.m.Place() != 0 {
+					t.Errorf("it was begun: %+v, %v", list, err)
+				}
+			})
 		}
-		if list, err := Ledger(h.dir, 10); err != nil || len(list) != 0 || h.m.Place() != 0 {
-			t.Errorf("it was begun: %+v, %v", list, err)
-		}
-	})
+	}
 }
 
 // B4: what is set aside for one run lets the next one wait, but not for tomorrow.

@@ -200,8 +200,8 @@ func TestWordsAreSentWithoutAModelAndWithoutAPlace(t *testing.T) {
 			return Job{Task: t, At: time.Now().Add(-time.Second), Fire: "reminder a", Said: &Said{Text: "Leave now", Early: true}}
 		}
 		if v := h.done(early(task(essential))); v.Pings != 1 || v.Session != "" || len(h.sent()) != 1 || h.sent()[0].Text != "Leave now" ||
-			!v.Due.Equal(time.Now().Add(-time.Second)) {
-			t.Errorf("%+v, sent %+v", v, h.sent())
+			!v.Due.Equal(time.Now().Add(-time.Second)) || h.o.Journal.Recent()[0].Kind != "ping" {
+			t.Errorf("%+v, sent %+v, journal %+v", v, h.sent(), h.o.Journal.Recent())
 		}
 		if v := h.done(early(task(essential, noPing))); v.Refused != 1 || len(h.sent()) != 1 {
 			t.Errorf("%+v, sent %+v", v, h.sent())

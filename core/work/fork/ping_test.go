@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -61,6 +62,9 @@ var circumstances = map[string]func(*harness){
 			leave(h.t.Context(), h.run(task()), false)
 		}
 		h.posts = nil
+	},
+	"a tally that fails": func(h *harness) {
+		testkit.Must(h.t, os.MkdirAll(h.dir.Path("state/.ping_tally.lock"), 0o700))
 	},
 	"a disk that fails": func(h *harness) {
 		h.t.Cleanup(breakBudget(h.t, h))
@@ -124,6 +128,7 @@ func TestWhetherAMessageLeavesAndWhatItCosts(t *testing.T) {
 		"an essential task that may not ping": {task: task(essential, noPing), kind: ping, refused: disabled, briefly: briefDisabled},
 		"its critical one counts as such":     {task: pills, kind: critical},
 		"its quiet one counts as such":        {task: pills, kind: quiet, silent: true},
+		"a quiet one that cannot be counted":  {when: "a tally that fails", task: task(), kind: quiet, refused: "was sent." + answerReport, briefly: briefNoBudget},
 	} {
 		ways := sendings
 		if c.kind == quiet {

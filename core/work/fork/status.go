@@ -216,10 +216,6 @@ func (l *lines) take(k tail.Kind, delta string) {
 		l.put(line)
 		l.buf = l.buf[len(line):]
 	}
-	if len(l.buf) == 0 {
-		l.buf = nil
-		return
-	}
 	l.last = time.Now()
 }
 

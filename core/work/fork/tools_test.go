@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"ollimbot/core/agent"
+	"ollimbot/core/base/clean"
 	"ollimbot/core/base/testkit"
 	"ollimbot/core/brief/toolset"
 	"ollimbot/core/safety/label"
@@ -110,7 +111,7 @@ func TestARunThatOwesAReportIsSentBackOnceAndThenItsUpdateSaysSo(t *testing.T) {
 		served(t, func(t *testing.T, h *harness) {
 			v, err := h.m.Do(t.Context(), playing(task(mode(routines.Always)), c.lines...))
 			reports := map[State]int{Done: 1}[c.state]
-			if err != nil || v.State != c.state || v.Reports != reports || (v.Error == "") != (c.state == Done) {
+			if err != nil || v.State != c.state || v.Reports != reports || v.Error != map[State]string{NoReport: textNoReport}[c.state] {
 				t.Errorf("%s: %+v, %v", name, v, err)
 			}
 			if diff := cmp.Diff(c.tail, h.lines(v.ID)); diff != "" {
@@ -237,25 +238,27 @@ func TestARunStopsItsOwnRoutineUnlessItHasReadUntrustedText(t *testing.T) {
 }
 
 func TestABackgroundRunCannotMoveTheConversation(t *testing.T) {
-	for name, call := range map[string]func(*run) agent.ToolResult{
-		toolset.SaveContext:     func(r *run) agent.ToolResult { return r.tools.SaveContext(context.Background()) },
-		toolset.EnterFork:       func(r *run) agent.ToolResult { return r.tools.EnterFork(context.Background(), "plants", 0) },
-		toolset.ExitFork:        func(r *run) agent.ToolResult { return r.tools.ExitFork(context.Background()) },
-		toolset.UpdateNames:     func(r *run) agent.ToolResult { return r.tools.UpdateNames(context.Background(), "Sam", "b") },
-		toolset.ProposeReminder: func(r *run) agent.ToolResult { return r.tools.Propose(context.Background(), toolset.Promise{}) },
+	for name, c := range map[string]struct {
+		why, more string // what follows if the run may report
+		call      func(*run) agent.ToolResult
+	}{
+		toolset.SaveContext:     {toolset.TextNoSave, "", func(r *run) agent.ToolResult { return r.tools.SaveContext(context.Background()) }},
+		toolset.EnterFork:       {toolset.TextNoEnter, "", func(r *run) agent.ToolResult { return r.tools.EnterFork(context.Background(), "plants", 0) }},
+		toolset.ExitFork:        {toolset.TextNoExit, answerReport, func(r *run) agent.ToolResult { return r.tools.ExitFork(context.Background()) }},
+		toolset.UpdateNames:     {toolset.TextNoNames, "", func(r *run) agent.ToolResult { return r.tools.UpdateNames(context.Background(), "Sam", "b") }},
+		toolset.ProposeReminder: {toolset.TextProposeOutside, "", func(r *run) agent.ToolResult { return r.tools.Propose(context.Background(), toolset.Promise{}) }},
 	} {
-		h := newHarness(t)
-		r := h.run(task())
-		a := call(r)
-		if lines := tailOf(r); !a.IsError || !strings.HasPrefix(a.Text, "Error: ") || len(lines) != 1 || !strings.HasPrefix(lines[0], "refuse "+name+" refused: ") {
-			t.Errorf("%s: %+v, the tail is %q", name, a, lines)
-		}
-		if v := r.status.snapshot(); v.Refused != 0 || len(h.sent()) != 0 {
-			t.Errorf("%s counts as a refused ping", name)
-		}
-		blocked := call(h.run(task(mode(routines.Blocked))))
-		if offered := strings.Contains(a.Text, "report_updates"); offered != (name == toolset.ExitFork) || strings.Contains(blocked.Text, "report_updates") {
-			t.Errorf("%s points to a report: %q, and where there is none %q", name, a.Text, blocked.Text)
+		for mode, more := range map[routines.Mode]string{routines.OnPing: c.more, routines.Blocked: ""} {
+			h := newHarness(t)
+			r := h.run(task(func(t *routines.Task) { t.Mode = mode }))
+			a := c.call(r)
+			said := []string{"refuse " + name + " refused: " + clean.Cut(clean.Line(a.Text), maxShown)}
+			if lines := tailOf(r); a != toolset.Refusal(c.why+more) || !slices.Equal(lines, said) {
+				t.Errorf("%s: %+v, the tail is %q", name, a, lines)
+			}
+			if v := r.status.snapshot(); v.Refused != 0 || len(h.sent()) != 0 {
+				t.Errorf("%s counts as a refused ping", name)
+			}
 		}
 	}
 }
@@ -305,7 +308,9 @@ func TestARunEndsWithAReasonWhenItHasCostTheLimitOfATurn(t *testing.T) {
 		if over := c.limit > 0 && c.cost >= c.limit; (stop != "") != over || left != 0.5 {
 			t.Errorf("%v of %v: %q, %v are allowed", c.cost, c.limit, stop, left)
 		} else if over && c.cost > c.limit {
-			wants(t, "above it", stop, "$2.50", "$2.00", "turn_cap")
+			if want := fmt.Sprintf(textTurnCap, "$2.50", "$2.00"); stop != want {
+				t.Errorf("above it: %q, want %q", stop, want)
+			}
 		}
 	}
 }

@@ -43,7 +43,7 @@ func TestTheTailSaysWhatARunDoesAndWhatDelaysIt(t *testing.T) {
 		}
 	}, emits(
 		agent.Thinking{Delta: "is it worth it?"}, agent.Text{Delta: "I look"}, agent.ToolStart{Name: "Read", Input: []byte(`{"file_path":"a.md"}`), Subagent: "helper"},
-		agent.ToolEnd{Name: "Read", Text: "one\ntwo\nthree"}, agent.ToolEnd{Name: "Read", Text: " \n"},
+		agent.ToolEnd{Name: "Read", Text: "\none\ntwo\nthree\n"}, agent.ToolEnd{Name: "Read", Text: " \n"},
 		agent.ToolEnd{Name: "Read", Text: "no such file", IsError: true},
 		agent.ToolEnd{Name: own, Text: "refused", IsError: true}, agent.ToolEnd{Name: own, Text: "refused", IsError: true},
 		agent.ToolEnd{Name: own, Text: "no", Denied: true}, agent.ToolEnd{Name: toolset.Prefix + toolset.SendFile, Text: "no", Denied: true},
@@ -92,6 +92,7 @@ func TestThePastOfATaskOutlivesTheProgram(t *testing.T) {
 		time.Sleep(time.Minute)
 		elsewhere.State, elsewhere.Ended, elsewhere.Pings = Done, time.Now(), 2
 		testkit.Must(t, h.m.Put(elsewhere))
+		testkit.Must(t, h.m.Put(View{ID: "0badc0df", TaskID: other.ID, State: NothingNew, Queued: time.Now(), Ended: time.Now()})) // only in the ledger
 		stop()
 		check := func(when string, m *Manager) {
 			t.Helper()

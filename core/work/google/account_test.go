@@ -3,8 +3,11 @@ package google_test
 import (
 	"context"
 	"fmt"
+	"io"
 	"log/slog"
 	"net/http"
+	"net/url"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -152,7 +155,7 @@ func visit(t *testing.T, address string) {
 // connected checks the next line said: about a login that may read mail, too.
 func (a *desk) connected(t *testing.T) {
 	t.Helper()
-	if said := <-a.heard; !strings.Contains(said, "connected") || !a.State().May(google.Mail) {
+	if said := <-a.heard; said != "google connected as sam@example.com (tasks, calendar, mail)." || !a.State().May(google.Mail) {
 		t.Errorf("said %q, state %v", said, a.State())
 	}
 }
@@ -175,7 +178,7 @@ func TestAButtonChangesItsTaskOrEventAndTellsTheAgent(t *testing.T) {
 			t.Errorf("%s %s: %q, %v; pending %q", c.action, c.data, done, err, list)
 		}
 		if done == "deleted" { // at Google too
-			if _, err := a.Click(t.Context(), c.action, c.data); err == nil || !strings.Contains(err.Error(), "no longer exists") {
+			if _, err := a.Click(t.Context(), c.action, c.data); err == nil || err.Error() != "failed: it no longer exists" {
 				t.Errorf("%s %s a second time: %v", c.action, c.data, err)
 			}
 		} else if list, id, ok := strings.Cut("@default/"+c.data, "/"); ok {
@@ -192,18 +195,18 @@ func TestAButtonChangesItsTaskOrEventAndTellsTheAgent(t *testing.T) {
 	a.g.AddEvent("primary", map[string]any{"id": "e3", "summary": "Lunch"})
 	for action, data := range map[string]string{"task_del": a.g.AddTask("@default", map[string]any{"title": "Salt"}), "event_del": "e3"} {
 		before := len(a.pending())
-		if done, err := a.Click(t.Context(), action, data); err == nil || done != "" || len(a.pending()) != before {
+		if done, err := a.Click(t.Context(), action, data); err == nil || done != "" || len(a.pending()) != before || err.Error() != "failed: Google refused the request (403): planned: forbidden" {
 			t.Errorf("%s that Google refuses: %q, %v", action, done, err)
 		}
 	}
 	before := len(a.pending())
 	for _, action := range []string{"task_done", "task_del", "event_del"} {
-		if done, err := a.Click(t.Context(), action, "gone"); err == nil || done != "" || !strings.Contains(err.Error(), "no longer exists") {
+		if done, err := a.Click(t.Context(), action, "gone"); err == nil || done != "" || err.Error() != "failed: it no longer exists" {
 			t.Errorf("%s of what is gone: %q, %v", action, done, err)
 		}
 	}
 	testkit.Must(t, a.dir.Remove(google.TokenFile))
-	if _, err := a.Click(t.Context(), "task_done", "x"); err == nil || !strings.Contains(err.Error(), "not connected") || len(a.pending()) != before {
+	if _, err := a.Click(t.Context(), "task_done", "x"); err == nil || err.Error() != "google is not connected (not set up: log in with /google-auth)" || len(a.pending()) != before {
 		t.Errorf("without a login: %v, pending %q", err, a.pending())
 	}
 }
@@ -237,6 +240,8 @@ func TestALookThatFailsIsShownOnceUntilItSucceeds(t *testing.T) {
 	a := deskOf(t, google.Tasks, google.Calendar)
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
+	const refused = "Google refused the request (403): planned: forbidden"
+	const fails = "the day at Google is not all there: calendar primary: " + refused + " calendar team: " + refused
 	for i, c := range []struct {
 		what           string
 		after          time.Duration
@@ -257,13 +262,13 @@ func TestALookThatFailsIsShownOnceUntilItSucceeds(t *testing.T) {
 			a.g.Revoke()
 		}
 		a.now = a.now.Add(c.after)
-		if refused := (googletest.Fault{Status: 403, Reason: "forbidden"}); c.fails {
-			a.g.Fail("calendar.events.list", refused, refused)
+		if no := (googletest.Fault{Status: 403, Reason: "forbidden"}); c.fails {
+			a.g.Fail("calendar.events.list", no, no)
 		}
 		a.take()
 		a.Look(c.ctx)
 		_, _, changed := a.take()
-		if shown := a.shown(); c.changed >= 0 && changed != c.changed || len(shown) != c.shown || !strings.Contains(shown[0], "the day at Google") {
+		if shown := a.shown(); c.changed >= 0 && changed != c.changed || !slices.Equal(shown, slices.Repeat([]string{fails}, c.shown)) {
 			t.Errorf("%s: %d changes, shown %q", c.what, changed, shown)
 		}
 	}
@@ -284,10 +289,10 @@ func TestALoginThatGoogleEndedIsReportedOnceAndTakesTheRightsAway(t *testing.T) 
 	}
 	a.Refresh()
 	said, allowed, changed := a.take()
-	if len(said) != 1 || !strings.HasPrefix(said[0], "google: ") || allowed != 1 || changed != 1 || !slices.Equal(a.shown(), said) {
+	if !slices.Equal(said, []string{"google: Google no longer accepts the login (it was revoked or has expired): log in again with /google-auth"}) || allowed != 1 || changed != 1 || !slices.Equal(a.shown(), said) {
 		t.Errorf("said %q, shown %q, rights %d, changed %d", said, a.shown(), allowed, changed)
 	}
-	if a.State().Kind != google.Lapsed || a.Trouble() == "" {
+	if a.State().Kind != google.Lapsed || "google: "+a.Trouble() != said[0] {
 		t.Errorf("%v, trouble %q", a.State(), a.Trouble())
 	}
 	a.Refresh()
@@ -315,6 +320,7 @@ func TestReadingMailIsARightOfItsOwn(t *testing.T) {
 
 func TestALoginEndsInTheBrowserOrByItsAddress(t *testing.T) {
 	testkit.Alone(t)
+	const isConnected = "google connected as sam@example.com (tasks, calendar)."
 	for name, end := range map[string]func(t *testing.T, a *desk, redirect string){
 		"browser": func(t *testing.T, _ *desk, redirect string) {
 			visit(t, redirect)
@@ -329,19 +335,43 @@ func TestALoginEndsInTheBrowserOrByItsAddress(t *testing.T) {
 			a := loggedOut(t)
 			text, err := a.Connect(t.Context(), nil)
 			testkit.Must(t, err)
+			began := time.Now()
 			if list, _, err := a.audit.Read(9); err != nil || len(list) != 1 || list[0].Action != audit.LoginChanged || list[0].Detail != "google" {
 				t.Errorf("recorded %+v, %v", list, err)
 			}
 			end(t, a, a.browser(t, text))
-			if said := <-a.heard; !strings.Contains(said, "connected") || !a.State().May(google.Calendar) || a.State().May(google.Mail) {
+			// The file is the one that the original would have written.
+			token := read(t, a.dir)
+			expiry, err := time.Parse("2006-01-02T15:04:05.000000Z", token["expiry"].(string))
+			if lasts := expiry.Sub(began); err != nil || lasts < 59*time.Minute || lasts > 70*time.Minute || !strings.HasPrefix(token["token"].(string), "ya29.") || !strings.HasPrefix(token["refresh_token"].(string), "1//") {
+				t.Errorf("%v, %v", token, err)
+			}
+			delete(token, "expiry")
+			delete(token, "token")
+			delete(token, "refresh_token")
+			if want := map[string]any{
+				"token_uri": a.g.URL + "/token", "client_id": googletest.ClientID, "client_secret": googletest.ClientSecret, "universe_domain": "googleapis.com",
+				"account": "sam@example.com", "scopes": []any{string(google.Tasks), string(google.Calendar)},
+			}; !reflect.DeepEqual(token, want) {
+				t.Errorf("%v", token)
+			}
+			if a.client.Waits() {
+				t.Error("it is pending still")
+			}
+			if said := <-a.heard; said != isConnected || a.State().May(google.Mail) {
 				t.Errorf("said %q, state %v", said, a.State())
 			}
-			if text, err := a.Connect(t.Context(), nil); err != nil || strings.Contains(text, "http") {
+			if text, err := a.Connect(t.Context(), nil); err != nil || text != isConnected {
 				t.Errorf("a second login: %q, %v", text, err)
 			}
 			text, err = a.Connect(t.Context(), []string{"mail"})
-			if err != nil || !strings.Contains(text, "gmail") {
+			u, _ := url.Parse(address.FindString(text))
+			if want := string(google.Tasks + " " + google.Calendar + " " + google.Mail); err != nil || u.Query().Get("scope") != want {
 				t.Errorf("mail too: %q, %v", text, err)
+			}
+			text = strings.Replace(text, u.String(), "ADDRESS", 1)
+			if text != "Open this address and say yes, within five minutes: ADDRESS\n\nIf the browser ends on a page that it cannot open, send me the address of that page." {
+				t.Error(text)
 			}
 		})
 	}
@@ -363,17 +393,19 @@ func left(redirect string) {
 
 func TestTheEndOfALoginIsReportedOnce(t *testing.T) {
 	testkit.Alone(t)
-	for name, says := range map[string]string{"refused": "access_denied", "granted": "connected"} {
+	for name, says := range map[string]string{
+		"refused": "google auth failed: the login was cancelled at Google (access_denied); nothing changed", "granted": "google connected as sam@example.com (tasks, calendar).",
+	} {
 		t.Run(name, func(t *testing.T) {
 			a := loggedOut(t)
 			a.g.SaysNo = name == "refused"
 			redirect := a.connect(t)
 			wrong := strings.Replace(redirect, "state=", "state=x", 1)
-			if !a.Redirected(t.Context(), wrong) || !strings.Contains(<-a.heard, "not the address") {
+			if !a.Redirected(t.Context(), wrong) || <-a.heard != "google auth failed: this is not the address that Google sent the browser to: copy all of it, starting with http://127.0.0.1" {
 				t.Error("the wrong address is not refused")
 			}
 			visit(t, page(redirect)) // it still waits
-			if !a.Redirected(t.Context(), redirect) || !strings.Contains(<-a.heard, says) || a.State().On() != (name == "granted") {
+			if !a.Redirected(t.Context(), redirect) || <-a.heard != says || a.State().On() != (name == "granted") {
 				t.Errorf("it is %v", a.State())
 			}
 			left(redirect)
@@ -435,7 +467,11 @@ func TestALoginThatNothingWaitsForCanBePasted(t *testing.T) {
 func TestOtherWordsAreNoAddressOfALogin(t *testing.T) {
 	testkit.Alone(t)
 	a := deskOf(t)
-	for _, text := range []string{"hello", "http://127.0.0.1:1/", "http://example.com/?state=a&code=b"} {
+	const ours = "http://127.0.0.1:1/?state=a&code=b"
+	for _, text := range []string{
+		"hello", "http://127.0.0.1:1/", "http://example.com/?state=a&code=b", ours + " x", ours + "\nx", ours + "\tx", "see " + ours,
+		"http://127.0.0.1:1/?code=b", "http://127.0.0.1:1/?state=a", "http://127.0.0.1:1/%?state=a&code=b",
+	} {
 		if a.Redirected(t.Context(), text) || len(a.heard) != 0 {
 			t.Errorf("%s is taken for one", text)
 		}
@@ -449,10 +485,165 @@ func TestALoginWithoutAClientFileOrAnEndedOne(t *testing.T) {
 		t.Errorf("%q, %v, %d logins", note, err, a.g.Logins())
 	}
 	testkit.Must(t, a.dir.Remove(store.StateDir+"/credentials.json"))
-	if text, err := a.Connect(t.Context(), nil); err == nil || text != "" || !strings.HasPrefix(err.Error(), "Google is not set up yet: create your own client there once, on the computer of the bot") { // P13
+	if text, err := a.Connect(t.Context(), nil); err == nil || text != "" || err.Error() != "Google is not set up yet: create your own client there once, on the computer of the bot, as its guide to Google explains "+
+		"(ten minutes). Then send /google-auth again." { // P13
 		t.Errorf("without a client: %q, %v", text, err)
 	}
 	if list, _, _ := a.audit.Read(9); len(list) != 0 {
 		t.Errorf("recorded %+v", list)
+	}
+}
+
+func TestWordsBecomeATaskOnce(t *testing.T) {
+	testkit.Alone(t)
+	a := deskOf(t, google.Tasks)
+	a.config.GoogleTaskList = "s"
+	a.g.Tasks["s"] = nil
+	long := strings.Repeat("x", 201)
+	for _, x := range []struct {
+		words         string
+		foreign       bool
+		says, err     string
+		title, notes  any // of the newest task
+		tasks, before int
+	}{
+		{" Milk \n", false, "added to your tasks: Milk", "", "Milk", nil, 1, 0},
+		{"Milk", false, "that task exists already: Milk", "", "Milk", nil, 1, 0},
+		{"Milk", true, "added to your tasks: Milk", "", "Milk", "[untrusted: not the user's own words]\nMilk", 2, 0},
+		{"Milk", true, "that task exists already: Milk", "", "Milk", "[untrusted: not the user's own words]\nMilk", 2, 0},
+		{"Milk\nand bread", false, "added to your tasks: Milk", "", "Milk", "Milk\nand bread", 3, 0},
+		{"So\x1b[31map", false, "added to your tasks: Soap", "", "Soap", "Soap", 4, 0},
+		{long[1:], false, "added to your tasks: " + long[1:], "", long[1:], nil, 5, 0},
+		{long, false, "added to your tasks: " + long[2:] + "…", "", long[2:] + "…", long, 6, 0},
+		{" \n ", true, "", "that message has no words to make a task of", long[2:] + "…", long, 6, 0},
+	} {
+		says, err := a.AddTask(t.Context(), x.words, x.foreign)
+		if list := a.g.Tasks["s"]; says != x.says || (err == nil) != (x.err == "") || err != nil && err.Error() != x.err || len(list) != x.tasks || list[0]["title"] != x.title || list[0]["notes"] != x.notes {
+			t.Errorf("%q: %q, %v, %d tasks, the newest %v", x.words, says, err, len(list), list[0])
+		}
+	}
+	for _, method := range []string{"tasks.tasks.list", "tasks.tasks.insert"} {
+		a.g.Fail(method, googletest.Fault{Status: 403, Reason: "forbidden"})
+		if says, err := a.AddTask(t.Context(), "Salt", false); says != "" || err == nil || err.Error() != "Google refused the request (403): planned: forbidden" {
+			t.Errorf("%s: %q, %v", method, says, err)
+		}
+	}
+	testkit.Must(t, a.dir.Remove(google.TokenFile))
+	if says, err := a.AddTask(t.Context(), "Salt", false); says != "" || err == nil || err.Error() != "there is no connection to Google Tasks: connect it with /google-auth" {
+		t.Errorf("%q, %v", says, err)
+	}
+}
+
+func TestTheDaysOffOfEachCalendarOrWhyTheyAreNotKnown(t *testing.T) {
+	testkit.Alone(t)
+	a := deskOf(t, google.Calendar)
+	day := time.Now().In(a.now.Location()).AddDate(0, 0, 3)
+	a.g.AddEvent("team", map[string]any{
+		"id": "fair", "summary": "Fair", "start": map[string]any{"date": day.Format(time.DateOnly)}, "end": map[string]any{"date": day.AddDate(0, 0, 1).Format(time.DateOnly)},
+	})
+	days, failed := a.DaysOff(t.Context(), []string{"team", "primary", "none"})
+	if want := map[string]map[string]string{"team": {day.Format(time.DateOnly): "Fair"}, "primary": {}}; !reflect.DeepEqual(days, want) || len(failed) != 1 || failed["none"].Error() !=
+		"is not among the calendars of the setting google_calendars (sam@example.com, sam@example.com); write one of these names, or the calendar's id" {
+		t.Errorf("%v, %v", days, failed)
+	}
+	testkit.Must(t, a.dir.Remove(google.TokenFile))
+	if days, failed := a.DaysOff(t.Context(), []string{"team"}); len(days) != 0 || len(failed) != 1 || failed["team"].Error() != "log in with /google-auth" {
+		t.Errorf("%v, %v", days, failed)
+	}
+}
+
+func TestALoginIsRefusedWithTheReason(t *testing.T) {
+	testkit.Alone(t)
+	const none = "no login is in progress, or it has expired: start one with /google-auth"
+	const notOurs = "this is not the address that Google sent the browser to: copy all of it, starting with http://127.0.0.1"
+	const code = "Google did not accept the code of this login (invalid_grant): start again with /google-auth"
+	for name, x := range map[string]struct {
+		change func(a *desk, redirect *string)
+		says   string // "" if it succeeds
+		waits  bool   // still
+	}{
+		"30 minutes later":  {func(a *desk, _ *string) { a.now = a.now.Add(30 * time.Minute) }, "", false},
+		"a moment later":    {func(a *desk, _ *string) { a.now = a.now.Add(30*time.Minute + time.Second) }, none, false},
+		"not begun":         {func(a *desk, _ *string) { testkit.Must(t, a.dir.Remove("state/google_login.json")) }, none, false},
+		"no address":        {func(_ *desk, r *string) { *r = "http://127.0.0.1:1/%" + *r }, notOurs, true},
+		"of another login":  {func(_ *desk, r *string) { *r = strings.Replace(*r, "state=", "state=x", 1) }, notOurs, true},
+		"without a code":    {func(_ *desk, r *string) { *r = strings.Replace(*r, "code=", "coda=", 1) }, notOurs, true},
+		"with an error":     {func(_ *desk, r *string) { *r += "&error=so+so" }, "the login was cancelled at Google (so so); nothing changed", false},
+		"with a wrong code": {func(_ *desk, r *string) { *r = strings.Replace(*r, "code=", "code=x", 1) }, code, false},
+		"Google is gone":    {func(a *desk, _ *string) { a.g.Fail("token", googletest.Fault{Status: 500, Reason: "x"}) }, "Google cannot be reached (", true},
+		"no client":         {func(a *desk, _ *string) { testkit.Must(t, a.dir.Remove(google.ClientFile)) }, "there is no client: ", true},
+		"only its spaces":   {func(_ *desk, r *string) { *r = " " + *r + "\n" }, "", false},
+	} {
+		a := deskOf(t)
+		testkit.Must(t, a.dir.Remove(google.TokenFile))
+		l, err := a.client.Begin(google.Tasks)
+		testkit.Must(t, err)
+		redirect := a.browser(t, l.URL)
+		x.change(a, &redirect)
+		says := ""
+		if err := a.client.Finish(t.Context(), redirect); err != nil {
+			says = err.Error()
+		}
+		if says != x.says && (!strings.HasSuffix(x.says, "(") && !strings.HasSuffix(x.says, ": ") || !strings.HasPrefix(says, x.says)) || a.client.Waits() != x.waits || a.client.State().On() != (x.says == "") {
+			t.Errorf("%s: says %q, waits: %v, %v", name, says, a.client.Waits(), a.client.State())
+		}
+		testkit.Must(t, l.Close())
+	}
+}
+
+func TestTheBrowserShowsHowItsLoginEnded(t *testing.T) {
+	testkit.Alone(t)
+	a := loggedOut(t)
+	redirect := a.connect(t)
+	for _, x := range []struct {
+		method, address, says string
+		status                int
+	}{
+		{http.MethodGet, page(redirect), "404 page not found\n", 404},
+		{http.MethodPost, redirect, "404 page not found\n", 404},
+		{http.MethodGet, strings.Replace(redirect, "state=", "state=x", 1), "Authentication failed. ollim-bot shows the reason.", 400},
+		{http.MethodGet, redirect, "Authentication complete. You can close this page.", 200},
+	} {
+		req, err := http.NewRequest(x.method, x.address, nil)
+		testkit.Must(t, err)
+		res, err := http.DefaultClient.Do(req)
+		testkit.Must(t, err)
+		text, err := io.ReadAll(res.Body)
+		testkit.Must(t, err)
+		testkit.Must(t, res.Body.Close())
+		if string(text) != x.says || res.StatusCode != x.status || res.Header.Get("Content-Type") != "text/plain; charset=utf-8" {
+			t.Errorf("%s %s: %d %q", x.method, x.address, res.StatusCode, text)
+		}
+	}
+}
+
+func TestALogoutRemovesAllOfTheLogin(t *testing.T) {
+	testkit.Alone(t)
+	for name, note := range map[string]string{
+		"": "", "revoked": "", "closed": "the login was removed here, but Google could not be informed (dial tcp 127.0.0.1:", "none": "", "damaged": "",
+	} {
+		a := deskOf(t, google.Tasks)
+		for _, file := range []string{"google.json", "google_auth_revoked", "google_login.json"} {
+			testkit.Must(t, a.dir.Write("state/"+file, []byte("{}")))
+		}
+		switch name {
+		case "revoked":
+			a.g.Revoke()
+		case "closed":
+			a.g.Close()
+		case "none":
+			testkit.Must(t, a.dir.Remove(google.TokenFile))
+		case "damaged":
+			testkit.Must(t, a.dir.Write(google.TokenFile, []byte("{")))
+		}
+		got, err := a.Logout(t.Context())
+		if err != nil || !strings.HasPrefix(got, note) || note == "" && got != "" {
+			t.Errorf("%s: %q, %v", name, got, err)
+		}
+		for _, file := range []string{"token.json", "google.json", "google_auth_revoked", "google_login.json"} {
+			if _, err := a.dir.Read("state/" + file); err == nil {
+				t.Errorf("%s: %s is still there", name, file)
+			}
+		}
 	}
 }

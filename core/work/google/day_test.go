@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -146,8 +147,9 @@ func TestTheDayIsReadOnceAndThenOnlyWhatHasChanged(t *testing.T) {
 
 	// Google expires the token, and everything is read again.
 	s.g.ForgetSync()
+	s.change("team", "new", map[string]any{"status": "cancelled"})
 	s.reads()
-	s.shows(after...)
+	s.shows(slices.DeleteFunc(slices.Clone(after), func(l string) bool { return strings.HasSuffix(l, "Retro") })...)
 	if n := s.g.Count("calendar.events.list"); n != 10 {
 		t.Errorf("asked %d times", n)
 	}
@@ -215,7 +217,7 @@ func TestADayThatCannotBeReadStaysAsItWas(t *testing.T) {
 	s.g.Unlock()
 	s.g.AddTask("@default", map[string]any{"title": "Milk", "due": google.DueOn("2026-11-23")})
 	s.now = s.now.Add(5 * time.Minute)
-	if asked, err := s.Read(context.Background(), s.want); !asked || !errors.Is(err, google.ErrUnknown) || !strings.Contains(err.Error(), "calendar team: ") {
+	if asked, err := s.Read(context.Background(), s.want); !asked || !errors.Is(err, google.ErrUnknown) || err.Error() != "calendar team: this id does not exist" {
 		t.Error(asked, err)
 	}
 	s.shows(append([]string{"23-24 Milk"}, both...)...)
@@ -226,8 +228,8 @@ func TestADayThatCannotBeReadStaysAsItWas(t *testing.T) {
 	// Google is unreachable: one attempt in five minutes, and nothing is lost.
 	s.g.Close()
 	s.now = s.now.Add(5 * time.Minute)
-	if asked, err := s.Read(context.Background(), s.want); !asked || err == nil || !strings.Contains(err.Error(), "cannot be reached") {
-		t.Error(asked, err)
+	if asked, err := s.Read(context.Background(), s.want); !asked || err == nil || !strings.HasPrefix(err.Error(), "calendar primary: Google cannot be reached (") || strings.Contains(err.Error(), "\n") {
+		t.Error(asked, err) // the tasks are not asked for
 	}
 	if asked, err := s.Read(context.Background(), s.want); asked || err != nil {
 		t.Error("asked again at once", err)
@@ -295,22 +297,105 @@ func TestOnlyWholeDaysThatTheUserHasTakenAreOff(t *testing.T) {
 	day("2026-12-24", "2026-12-27", nil)
 	day("2026-12-28", "2026-12-29", invited("needsAction"))
 	day("2026-12-29", "2026-12-30", invited("accepted"))
+	day("2026-12-27", "2026-12-28", map[string]any{"organizer": map[string]any{"email": "team", "self": false}}) // of the calendar itself
 	day("2026-12-30", "2026-12-31", map[string]any{"eventType": "birthday"})
 	day("2026-12-31", "2027-01-01", map[string]any{"eventType": "workingLocation"})
 	s.event("team", "meeting", "Meeting", 24, "09:00", "10:00")
 	s.g.Names = map[string]string{"team": "Our team"}
 	for _, name := range []string{"our team", "team"} {
 		got, err := offDays(t, s.g, s, name)
-		if want := "12-24 Day 24, 12-25 Day 24, 12-26 Day 24, 12-29"; err != nil || got != want {
+		if want := "12-24 Day 24, 12-25 Day 24, 12-26 Day 24, 12-27 Day 27, 12-29"; err != nil || got != want {
 			t.Errorf("%s: %q, %v, want %q", name, got, err, want)
 		}
 	}
-	for name, want := range map[string]string{
-		"Holidays":                          `is not among the calendars of the setting google_calendars (sam@example.com, Our team)`,
-		"nothing@group.calendar.google.com": "Google has no such calendar",
-	} {
-		if _, err := offDays(t, s.g, s, name); err == nil || !strings.HasPrefix(err.Error(), want) {
+	s.want.Calendars = append(s.want.Calendars, "gone")
+	const other = "is not among the calendars of the setting google_calendars (sam@example.com, Our team); write one of these names, or the calendar's id"
+	for name, want := range map[string]string{"Holidays": other, "nothing@group.calendar.google.com": "Google has no such calendar, or this account may not see it"} {
+		if _, err := offDays(t, s.g, s, name); err == nil || err.Error() != want {
 			t.Errorf("%s: %v, want %s", name, err, want)
 		}
 	}
+	const refused = "Google refused the request (403): planned: forbidden"
+	for _, name := range []string{"our team", "team"} { // while it is looked for, and while it is read
+		s.g.Fail("calendar.events.list", googletest.Fault{Status: 403, Reason: "forbidden"})
+		if _, err := offDays(t, s.g, s, name); err == nil || err.Error() != refused {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	// From a month ago to two years ahead, at most a year of one event, and without a stranger's words.
+	s.g.Events["primary"] = nil
+	add := func(id, from, to string) {
+		s.g.AddEvent("primary", map[string]any{"id": id, "start": map[string]any{"date": from}, "end": map[string]any{"date": to}})
+	}
+	add("early", "2026-10-22", "2026-10-23")
+	add("first", "2026-10-23", "2026-10-24")
+	add("last", "2028-11-23", "2028-11-24")
+	add("late", "2028-11-24", "2028-11-25")
+	add("long", "2027-01-01", "2028-05-01")
+	c, err := google.New(google.Options{Dir: s.dir, API: s.g.URL, Now: func() time.Time { return s.now }})
+	testkit.Must(t, err)
+	days, err := c.Calendar.DaysOff(t.Context(), "primary", s.want.Calendars, s.now)
+	list := slices.Sorted(maps.Keys(days))
+	if err != nil || len(list) != 368 || list[0] != "2026-10-23" || list[1] != "2027-01-01" || list[366] != "2028-01-01" || list[367] != "2028-11-23" {
+		t.Errorf("%d days, %q, %v", len(list), list, err)
+	}
+}
+
+func TestAnAppointmentIsShownCleanWithItsPlaceTextAndLink(t *testing.T) {
+	testkit.Alone(t)
+	s := newToday(t, google.Tasks, google.Calendar)
+	at := func(hour int) map[string]any {
+		return map[string]any{"dateTime": time.Date(2026, 11, 23, hour, 0, 0, 0, s.want.Zone).Format(time.RFC3339)}
+	}
+	x := strings.Repeat("x", 2001)
+	s.g.AddEvent("primary", map[string]any{"id": "a", "summary": x, "location": "Main\nSt " + x, "description": x, "htmlLink": "https://a\n", "start": at(12), "end": at(13)})
+	s.g.AddEvent("primary", map[string]any{"id": "c", "summary": "B", "start": at(12), "end": at(13), "transparency": "transparent", "description": " <i>b</i>\n "})
+	s.g.AddEvent("team", map[string]any{"id": "b", "summary": "B", "start": at(12), "end": at(13)})
+	s.g.AddEvent("team", map[string]any{"id": "now", "summary": "Over at ten", "start": at(9), "end": at(10)})
+	s.g.AddEvent("team", map[string]any{"id": "allday", "summary": "Fair", "start": map[string]any{"date": "2026-11-24"}, "end": map[string]any{"date": "2026-11-25"}})
+	midnight := time.Date(2026, 11, 24, 0, 0, 0, 0, s.want.Zone)
+	moment := map[string]any{"dateTime": midnight.Format(time.RFC3339)}
+	s.g.AddEvent("primary", map[string]any{"id": "0", "summary": "A", "start": moment, "end": map[string]any{"dateTime": midnight.Add(time.Hour).Format(time.RFC3339)}})
+	s.event("team", "third", "The day after", 25, "00:00", "00:30")
+	milk := s.g.AddTask("@default", map[string]any{"title": "Milk\n", "due": google.DueOn("2026-11-23"), "notes": "n"})
+	soap := s.g.AddTask("@default", map[string]any{"title": "Soap" + x, "due": google.DueOn("2026-11-23")})
+	s.g.AddTask("@default", map[string]any{"title": "Done", "due": google.DueOn("2026-11-23"), "status": "completed"})
+	s.reads()
+	noon := time.Date(2026, 11, 23, 12, 0, 0, 0, s.want.Zone)
+	cut := func(n int, text string) string { return text[:n-1] + "…" }
+	want := []google.Item{
+		{Start: midnight.AddDate(0, 0, -1), End: midnight, AllDay: true, Tasks: []google.Task{{ID: soap, Title: cut(200, "Soap"+x)}, {ID: milk, Title: "Milk"}}},
+		{ID: "c", Calendar: "primary", Title: "B", Text: "b", Start: noon, End: noon.Add(time.Hour), Free: true},
+		{ID: "b", Calendar: "team", Title: "B", Start: noon, End: noon.Add(time.Hour)},
+		{ID: "a", Calendar: "primary", Title: cut(200, x), Place: cut(200, "Main St "+x), Text: cut(2000, x), Link: "https://a", Start: noon, End: noon.Add(time.Hour)},
+		{ID: "allday", Calendar: "team", Title: "Fair", Start: midnight, End: midnight.AddDate(0, 0, 1), AllDay: true},
+		{ID: "0", Calendar: "primary", Title: "A", Start: midnight, End: midnight.Add(time.Hour)},
+	}
+	same := func(when string) {
+		t.Helper()
+		got := s.Ahead(s.now)
+		if !slices.EqualFunc(got, want, func(a, b google.Item) bool {
+			ok := a.Start.Equal(b.Start) && a.End.Equal(b.End)
+			a.Start, a.End = b.Start, b.End
+			return ok && reflect.DeepEqual(a, b)
+		}) {
+			t.Errorf("%s:\n%+v\nand not\n%+v", when, got, want)
+		}
+	}
+	same("as read")
+	s.Forget(soap)
+	want[0].Tasks = want[0].Tasks[1:]
+	same("without a task")
+	s.Forget(milk)
+	want = want[1:]
+	same("without tasks")
+	s.now = noon.Add(time.Hour - time.Second)
+	same("a second before one")
+	s.now, want = noon.Add(time.Hour), want[3:]
+	same("at one")
+
+	// The days of another zone are others.
+	s.want.Zone = time.UTC
+	s.reads()
+	s.shows("23-24 "+cut(200, "Soap"+x)+"Milk", "24-25 Fair", "24 08:00-24 09:00 A")
 }

@@ -104,7 +104,7 @@ func (s State) Until(dollars float64) time.Time { return s.until(0, dollars) }
 
 // Aside reports whether a run of that cost has to wait only for what is set aside.
 func (s State) Aside(dollars float64) bool {
-	return s.Reserved > 0 && s.until(0, dollars).IsZero() && !s.until(s.Reserved, dollars).IsZero()
+	return s.until(0, dollars).IsZero() && !s.until(s.Reserved, dollars).IsZero()
 }
 
 func (s State) until(reserved, dollars float64) time.Time {
@@ -134,7 +134,7 @@ func (s State) Reached() string {
 // over reports whether a cap is reached, or would be exceeded by another dollars.
 func (s Span) over(reserved, dollars float64) bool {
 	gone := s.Spent.Dollars() + reserved
-	return gone >= s.Cap-tiny && s.Capped() || gone+dollars > s.Cap+tiny
+	return gone >= s.Cap-tiny || gone+dollars > s.Cap+tiny
 }
 
 // State returns the state of the purse at now.
@@ -273,9 +273,6 @@ func (p *Purse) Recover(now time.Time) error {
 // alter changes the reservation of a ticket, whatever day it is from. An unknown ticket
 // changes nothing.
 func (p *Purse) alter(t Ticket, do func(*Day, *Reservation)) error {
-	if t == "" {
-		return nil
-	}
 	p.mu.Lock()
 	p.read()
 	if !p.find(t, do) {
@@ -339,7 +336,7 @@ func (p *Purse) tell(now time.Time, d *Day) (texts []string) {
 		name string
 		span Span
 	}{{"day", s.Today}, {"month", s.Month}} {
-		if !one.span.Capped() || one.span.Cap <= 0 || one.span.Spent.Dollars() < most*one.span.Cap-tiny || p.told(one.name, p.date(now)) {
+		if one.span.Cap <= 0 || one.span.Spent.Dollars() < most*one.span.Cap-tiny || p.told(one.name, p.date(now)) {
 			continue
 		}
 		d.Told = append(slices.Clip(d.Told), one.name)
@@ -437,9 +434,6 @@ func (p *Purse) learn(r Run) {
 }
 
 func mean(list []float64) float64 {
-	if len(list) == 0 {
-		return 0
-	}
 	sum := 0.0
 	for _, v := range list {
 		sum += v

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
 	"ollimbot/core/agent"
@@ -102,7 +103,7 @@ func plays(t *testing.T, o Options, steps string) string {
 			}
 		case "stops": // for today, or this month
 			_, span, _ := strings.Cut(arg, " ")
-			if why := p.Stop(now, runs[n]); !strings.Contains(why, "$1.20 of your $1.00 cap for "+span+" is") {
+			if why := p.Stop(now, runs[n]); why != "$1.20 of your $1.00 cap for "+span+" is used" {
 				t.Errorf("%s: %q", step, why)
 			}
 		case "ends":
@@ -156,7 +157,7 @@ func TestACapHoldsWhatWouldExceedIt(t *testing.T) {
 		},
 		{"which the cap of a month ends, too", both, "due, start 0, costs 0 1.2, stops 0 this month", "1.20 today, 0.00 aside, 0.30 for the next"},
 		{"but not of a critical one", day, "due, critical, start 0, costs 0 1.2, start 1, asks 1", "1.20 today, 0.30 aside, 0.30 for the next"},
-		{"what a run has cost is no longer set aside", day, "due, start 0, costs 0 0.1", "0.10 today, 0.20 aside, 0.30 for the next"},
+		{"what a run has cost is no longer set aside", day, "due, start 0, costs 0 0.1, asks 0", "0.10 today, 0.20 aside, 0.30 for the next"},
 		{"when it has ended, the next is expected to cost the mean", day, "due, start 0, costs 0 0.5, costs 0 0.1, ends 0", "0.60 today, 0.00 aside, 0.45 for the next"},
 		{"it ends once, also after a restart", day, "critical, start 0, costs 0 0.1, ends 0, ends 0, restart, ends 0", "0.10 today, 0.00 aside, 0.20 for the next"},
 		{"its turn may come first thing after a restart", day, "due, restart, start 0", "0.00 today, 0.30 aside, 0.30 for the next"},
@@ -172,29 +173,24 @@ func TestACapHoldsWhatWouldExceedIt(t *testing.T) {
 // Mean, guess and unknown: the best available estimate is reserved.
 func TestWhatIsSetAsideIsWhatRunsHaveCost(t *testing.T) {
 	d, _ := open(t)
-	p := made(capped(d, noCaps(), costing("a", 0.1), costing("a", 0.3), costing("b", 1)))
+	p := made(capped(d, Caps{Day: 0.6, Month: math.Inf(1)}, costing("a", 0.1), costing("a", 0.3), costing("b", 1)))
 	for id, want := range map[string]float64{"a": 0.2, "b": 1, "never ran": 0.6} {
-		if got, _ := p.Outlook(noon).Of(Task{routines.KindRoutine, id}); !near(got, want) {
-			t.Errorf("%s: %v, want %v", id, got, want)
+		if got, until := p.Outlook(noon).Of(Task{routines.KindRoutine, id}); !near(got, want) || until.Equal(noon.Add(12*time.Hour)) != (id == "b") {
+			t.Errorf("%s: %v, want %v; until %v", id, got, want, until)
 		}
 	}
-	d, _ = open(t)
-	first := made(capped(d, noCaps()))
-	if got, _ := first.Outlook(noon).Of(Task{routines.KindRoutine, "a"}); got != 0 {
-		t.Errorf("before the first run %v is expected", got)
-	}
-	ticket, _, err := first.Reserve(noon, Task{routines.KindRoutine, "a"}, false)
-	testkit.Must(t, err)
-	if start(t, first, noon, ticket); !near(first.State(noon).Reserved, 0.1) {
-		t.Errorf("%v are set aside for the first run", first.State(noon).Reserved)
-	}
-	d, _ = open(t)
-	testkit.Must(t, d.Write(PricesFile, []byte("default: 3 0 0 0\n")))
-	first = made(capped(d, noCaps()))
-	ticket, _, err = first.Reserve(noon, Task{routines.KindRoutine, "a"}, false)
-	testkit.Must(t, err)
-	if start(t, first, noon, ticket); !near(first.State(noon).Reserved, 0.06) {
-		t.Errorf("%v are set aside for the first run, with a price of the user's", first.State(noon).Reserved)
+	for prices, want := range map[string]float64{"": 0.1, "default: 3 0 0 0\n": 0.06} {
+		d, _ = open(t)
+		testkit.Must(t, d.Write(PricesFile, []byte(prices)))
+		first := made(capped(d, noCaps()))
+		if got, _ := first.Outlook(noon).Of(Task{routines.KindRoutine, "a"}); got != 0 {
+			t.Errorf("before the first run %v is expected", got)
+		}
+		ticket, _, err := first.Reserve(noon, Task{routines.KindRoutine, "a"}, false)
+		testkit.Must(t, err)
+		if start(t, first, noon, ticket); !near(first.State(noon).Reserved, want) {
+			t.Errorf("%v are set aside for the first run, with the prices %q", first.State(noon).Reserved, prices)
+		}
 	}
 	past := []Run{costing("a", 100)}
 	for range 20 {
@@ -217,13 +213,15 @@ func TestTheRowsOfARunAreOneCostAndTheNewestRunsCount(t *testing.T) {
 		}
 		testkit.Must(t, p.Book(at, a, agent.Charge{Used: agent.Usage{InputTokens: 1, CostUSD: dollars}}))
 	}
-	run(noon, "late", "newest", 4.2)
+	run(noon.AddDate(0, 0, -40), "late", "newest", 0.2)
+	run(noon, "late", "newest", 4)
 	for i := range meanRuns {
 		run(noon.AddDate(0, 0, -1-i), "late", fmt.Sprint("old", i), 0.2)
 	}
 	run(noon, "long", "1", 0.1)
 	run(noon.Add(13*time.Hour), "long", "1", 0.3)
 	run(noon, "", "nothing is known of it", 99)
+	run(noon, "long", "", 99)
 	for id, want := range map[string]float64{"late": 0.4, "long": 0.4, "never ran": 0.4} {
 		if got, _ := made(Options{Dir: d}).Outlook(noon).Of(Task{routines.KindRoutine, id}); !near(got, want) {
 			t.Errorf("%s: %v, want %v", id, got, want)
@@ -344,8 +342,8 @@ func TestARestartAtEachStepLosesNoMoney(t *testing.T) {
 				t.Errorf("after step %d: %+v, want %+v and nothing set aside", i, s, want)
 			}
 			for _, r := range rowsOf(again) {
-				if r.For != OfRun || r.Task != task {
-					t.Errorf("after step %d a row is of %+v", i, r.Account)
+				if r.For != OfRun || r.Task != task || r.At.Month() == noon.Month() && (r.Run != "run"+string(ticket) || r.Ticket != ticket || r.Requests != want.unknown+min(i, 3)/3) {
+					t.Errorf("after step %d a row is %+v", i, r)
 				}
 			}
 		})
@@ -395,16 +393,11 @@ func TestACapIsWarnedOfOnceADayAndOnceAMonthOverRestarts(t *testing.T) {
 			spend(t, fresh(), noon.AddDate(0, 0, -20+day), "", 0.1)
 		}
 	}
-	var days, months int
-	for _, text := range notices {
-		if strings.Contains(text, "this month") {
-			months++
-		} else {
-			days++
-		}
-	}
-	if days != 11 || months != 1 || !slices.ContainsFunc(notices, func(text string) bool { return strings.Contains(text, "$8.00 of your $10.00 cap for this month") }) {
-		t.Errorf("warned %d times of a day in 11 days, %d of the month:\n%s", days, months, strings.Join(notices, "\n"))
+	const then = " is used; at the cap, background runs are held and the conversation asks you"
+	want := slices.Repeat([]string{"$0.80 of your $1.00 cap for today" + then}, 11)
+	want = slices.Insert(want, 8, "$8.00 of your $10.00 cap for this month"+then) // after that day's
+	if diff := cmp.Diff(want, notices); diff != "" {
+		t.Errorf("warned in 11 days (-want +got)\n%s", diff)
 	}
 }
 
@@ -420,7 +413,12 @@ func TestDaysAndMonthsEndByTheUsersClock(t *testing.T) {
 		now, err := time.Parse(time.RFC3339, tt.now)
 		testkit.Must(t, err)
 		d, _ := open(t)
-		s := made(Options{Dir: d, Zone: zone}).State(now)
+		p := made(Options{Dir: d, Zone: zone})
+		book(t, p, now, "", agent.Usage{InputTokens: 1})
+		s := p.State(now)
+		if last, next := p.Today(s.Today.Ends.Add(-time.Second)), p.Today(s.Today.Ends); last.Requests() != 1 || next.Requests() != 0 {
+			t.Errorf("%s %s: at the end of the day %d requests, on the next %d", tt.zone, tt.now, last.Requests(), next.Requests())
+		}
 		if got := s.Today.Ends.Format(time.RFC3339); got != tt.day {
 			t.Errorf("%s %s: the day ends %s, want %s", tt.zone, tt.now, got, tt.day)
 		}
@@ -524,6 +522,9 @@ func TestAnAnswerCountsForItsDayAlsoAfterARestart(t *testing.T) {
 	d, _ := open(t)
 	o := capped(d, Caps{Day: 1, Month: math.Inf(1)})
 	testkit.Must(t, made(o).Answer(noon, GoOn))
+	if text := storetest.Text(t, d, fileName); text != `{"2026-11-21":{"talk":"yes"}}`+"\n" {
+		t.Errorf("the file has %s", text)
+	}
 	p := made(o)
 	if got := p.State(noon).Talk; got != GoOn {
 		t.Errorf("after a restart the answer is %q", got)

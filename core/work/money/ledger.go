@@ -254,10 +254,7 @@ func (p *Purse) readBefore() {
 		if e == (Earlier{}) && d.Cut == 0 {
 			continue
 		}
-		at, err := time.ParseInLocation(time.DateOnly, date, p.o.Zone)
-		if err != nil {
-			continue
-		}
+		at, _ := time.ParseInLocation(time.DateOnly, date, p.o.Zone) // read keeps only dates
 		used := agent.Usage{
 			InputTokens: e.Input, OutputTokens: e.Output, CacheRead: e.CacheRead, CacheWrite: e.CacheWrite,
 			CostUSD: max(0, e.Dollars) + max(0, d.Cut),
@@ -350,7 +347,7 @@ func (p *Purse) past() []Run {
 	var list []ran
 	place := map[string]int{}
 	for _, r := range p.rows {
-		if r.Run == "" || r.NotExact || r.Task == (Task{}) {
+		if r.Run == "" || r.Task == (Task{}) {
 			continue
 		}
 		i, known := place[r.Run]

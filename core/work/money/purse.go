@@ -116,9 +116,6 @@ func (p *Purse) change(now time.Time, do func(*Day) bool) error {
 		p.mu.Unlock()
 		return nil
 	}
-	if changed {
-		p.days[date] = d
-	}
 	texts := p.tell(now, &d)
 	if changed = changed || texts != nil; changed {
 		p.days[date] = d

@@ -2,7 +2,7 @@ package money
 
 import (
 	"bytes"
-	"cmp"
+	"encoding/json"
 	"fmt"
 	"io/fs"
 	"log/slog"
@@ -14,9 +14,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"ollimbot/core/agent"
 	"ollimbot/core/base/testkit"
 	"ollimbot/core/base/words"
+	"ollimbot/core/storage/frontmatter"
 	"ollimbot/core/storage/store"
 	"ollimbot/core/storage/store/storetest"
 	pages "ollimbot/docs"
@@ -34,8 +37,12 @@ func noCaps() Caps { return Caps{math.Inf(1), math.Inf(1)} }
 
 // made fills in the options that a test leaves out: no caps, no past, no callbacks.
 func made(o Options) *Purse {
-	o.Zone = cmp.Or(o.Zone, time.UTC)
-	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
+	if o.Zone == nil {
+		o.Zone = time.UTC
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
 	if o.Caps == nil {
 		o.Caps = noCaps
 	}
@@ -71,6 +78,14 @@ func TestADaysRequestsAreSummedAndSurviveARestart(t *testing.T) {
 		book(t, l, noon, "", agent.Usage{InputTokens: 10, OutputTokens: 2, CostUSD: 0.5})
 	}
 	book(t, l, noon.Add(13*time.Hour), "", agent.Usage{InputTokens: 1, CostUSD: 1})
+	a := Account{For: OfRun, Task: Task{routines.KindRoutine, "a"}, Run: "r", Ticket: "t"}
+	testkit.Must(t, l.Book(noon.AddDate(1, 0, 0), a, agent.Charge{About: true, Plan: true, Model: "far", Used: agent.Usage{CacheRead: 1, CacheWrite: 2, CacheHour: 1}}))
+	rows := strings.Split(storetest.Text(t, d, Ledger), "\n")
+	if want := `{"at":"2027-11-21T12:00:00Z","for":"run","task":{"kind":"routine","id":"a"},"run":"r","ticket":"t","model":"far","usage":{"input_tokens":0,` +
+		`"output_tokens":0,"cache_read_tokens":1,"cache_write_tokens":2,"cache_hour_tokens":1,"cost_usd":0},"requests":1,"about":1,"unknown":1,` +
+		`"unpriced":true,"plan":true}`; len(rows) != 6 || rows[4] != want {
+		t.Errorf("the ledger has\n%s\nwant\n%s", strings.Join(rows, "\n"), want)
+	}
 	again := made(Options{Dir: d})
 	if u := again.Today(noon); u.Used().InputTokens != 30 || u.Used().OutputTokens != 6 || u.Dollars() != 1.5 || u.Requests() != 3 {
 		t.Errorf("%+v", u)
@@ -100,6 +115,7 @@ func TestWhatHasAUseOrACostIsBooked(t *testing.T) {
 		"a token without a price": {
 			account: talk, charge: agent.Charge{Model: "far/zeta", Used: agent.Usage{InputTokens: 1}}, requests: 1, unknown: 1, purpose: Conversation,
 		},
+		"what an unknown model used is not known": {account: talk, charge: agent.Charge{Model: "far/zeta", Unknown: true}, requests: 1, unknown: 1, purpose: Conversation},
 		"priced by its model": {
 			account: Account{For: Screening}, charge: agent.Charge{Model: "claude-haiku-5-5", Used: agent.Usage{InputTokens: 10_000}},
 			requests: 1, dollars: 0.001, purpose: Screening,
@@ -110,12 +126,12 @@ func TestWhatHasAUseOrACostIsBooked(t *testing.T) {
 	} {
 		d, p := open(t)
 		testkit.Must(t, p.Book(noon, c.account, c.charge))
-		testkit.Must(t, p.Book(noon, c.account, c.charge))
+		testkit.Must(t, p.Book(noon.Add(time.Minute), c.account, c.charge))
 		for _, p := range []*Purse{p, made(Options{Dir: d})} {
 			rows := rowsOf(p) // both are one row in memory
 			got := Total(rows...)
 			if got.Requests() != 2*c.requests || got.About() != 2*c.about || got.Unknown() != 2*c.unknown || !near(got.Dollars(), 2*c.dollars) ||
-				len(rows) != c.requests || len(rows) > 0 && rows[0].For != c.purpose {
+				len(rows) != c.requests || len(rows) > 0 && (rows[0].For != c.purpose || !rows[0].At.Equal(noon.Add(time.Minute))) {
 				t.Errorf("%s: %+v", name, rows)
 			}
 			if day := p.Today(noon); day.Requests() != got.Requests() || day.About() != got.About() || day.Unknown() != got.Unknown() || day.Dollars() != got.Dollars() {
@@ -134,7 +150,7 @@ func TestWhatHasAUseOrACostIsBooked(t *testing.T) {
 // A model without a price was priced as if it were a model of Anthropic's.
 func TestWhatHasNoPriceIsNamedAndInNoSum(t *testing.T) {
 	d, _ := open(t)
-	o := Options{Dir: d, Caps: func() Caps { return Caps{1, 1} }}
+	o := Options{Dir: d, Caps: func() Caps { return Caps{2.5, 2.5} }}
 	p := made(o)
 	request := func(p *Purse, model, run string) {
 		t.Helper()
@@ -155,9 +171,17 @@ func TestWhatHasNoPriceIsNamedAndInNoSum(t *testing.T) {
 		if got := s.Today.Spent; got.Text() != text || got.Requests() != 5 || got.Used().InputTokens != 5_000_000 || s.Month.Spent.Text() != text {
 			t.Errorf("%s, %+v", got.Text(), got)
 		}
+		if s.Reached() != "" || !s.Until(0.5).IsZero() || s.Until(0.6).IsZero() || p.Stop(noon, "") != "" {
+			t.Errorf("it counts against a cap: %+v", s)
+		}
 		_, rows := p.Books(noon)
 		if got := Total(rows...); got.Text() != text {
 			t.Errorf("all rows: %s", got.Text())
+		}
+		s.Reserved, s.Lifted, s.Month.Cap = 0.5, true, math.Inf(1)
+		if data, err := json.Marshal(s); err != nil || string(data) != `{"today_usd":2,"month_usd":2,"daily_cap_usd":2.5,"monthly_cap_usd":null,"reserved_usd":0.5,`+
+			`"lifted":true,"unknown_requests":4,"unpriced_models":["a model without a name","far/alpha","far/zeta"],"not_exact_usd":0,"plan":false}` {
+			t.Errorf("as JSON it is %s, %v", data, err)
 		}
 		if got := p.Run("1"); got.Dollars() != 2 || got.Unknown() != 1 {
 			t.Errorf("the run: %s", got.Text())
@@ -185,41 +209,24 @@ func TestWhatAPlanPaysForIsCalledSo(t *testing.T) {
 	}
 	testkit.Must(t, l.Book(noon, Account{For: Conversation}, agent.Charge{Used: agent.Usage{InputTokens: 1, CostUSD: 0.5}}))
 	for _, p := range []*Purse{l, made(Options{Dir: d})} {
-		if got := p.Today(noon).Text(); got != "$1.50" {
-			t.Errorf("with a plan and a key: %s", got)
+		if got, all := p.Today(noon).Text(), Total(rowsOf(p)...).Text(); got != "$1.50" || all != got {
+			t.Errorf("with a plan and a key: %s, all rows %s", got, all)
 		}
 	}
 }
 
-// A model without a price bounds nothing, and holds nothing.
-func TestWhatHasNoPriceReachesNoCap(t *testing.T) {
-	d, _ := open(t)
-	p := made(Options{Dir: d, Caps: func() Caps { return Caps{1, 1} }})
-	testkit.Must(t, p.Book(noon, Account{For: OfRun, Run: "1", Task: Task{routines.KindRoutine, "a"}}, agent.Charge{Model: "far/zeta", Used: agent.Usage{OutputTokens: 9_000_000}}))
-	if s := p.State(noon); s.Reached() != "" || !s.Until(0.5).IsZero() || p.Stop(noon, "") != "" {
-		t.Errorf("%+v", s)
-	}
-}
-
-func TestADayBeginsInTheUsersZone(t *testing.T) {
-	d, _ := open(t)
-	l := made(Options{Dir: d, Zone: time.FixedZone("far", -8*3600)})
-	book(t, l, noon.Add(13*time.Hour), "", agent.Usage{InputTokens: 1})
-	if u := l.Today(noon); u.Used().InputTokens != 1 {
-		t.Errorf("%+v", u)
-	}
-}
-
 func TestAFileThatIsNoRecordIsReplaced(t *testing.T) {
-	for i, garbage := range []string{"", "null", "[]", "{\"x\":1}", "\x00\xff"} {
+	for i, garbage := range []string{"", "null", "[]", "{\"x\":1}", `{"x":{"lifted":true}}`, "\x00\xff"} {
 		t.Run(fmt.Sprint(i), func(t *testing.T) {
 			d, l := open(t)
 			testkit.Must(t, d.Write(fileName, []byte(garbage)))
-			if _, err := l.Lift(noon, true); err != nil {
-				t.Fatal(err)
+			for before := range 2 {
+				if was, err := l.Lift(noon, true); err != nil || was != (before > 0) {
+					t.Errorf("lifted before: %v, %v", was, err)
+				}
 			}
-			if !made(Options{Dir: d}).State(noon).Lifted {
-				t.Error("it was not kept")
+			if text := storetest.Text(t, d, fileName); text != `{"2026-11-21":{"lifted":true}}`+"\n" || !made(Options{Dir: d}).State(noon).Lifted {
+				t.Errorf("the file has %s", text)
 			}
 		})
 	}
@@ -237,12 +244,13 @@ func TestADamagedLedgerCountsWhatCanBeRead(t *testing.T) {
 	data, err := d.Read(Ledger)
 	testkit.Must(t, err)
 	torn := data[:len(data)-9]
-	bad := `{"at":"2026-11-21T12:00:00Z","for":"conversation","usage":{"cost_usd":-9,"input_tokens":-5}}` + "\n" +
+	bad := `{"at":"2026-11-21T12:00:00Z","for":"conversation","requests":-2,"about":-2,"unknown":-2,"usage":{"cost_usd":-9,"input_tokens":-5,` +
+		`"output_tokens":-5,"cache_read_tokens":-5,"cache_write_tokens":-5,"cache_hour_tokens":-5}}` + "\n" +
 		`{"at":"0001-01-01T00:00:00Z","for":"run","usage":{"cost_usd":9}}` + "\nnull\n[]\n\x00\n{\"at\":4}\n"
 	testkit.Must(t, d.Write(Ledger, slices.Concat([]byte(bad), data, torn)))
 	var logged bytes.Buffer
 	again := made(Options{Dir: d, Log: slog.New(slog.NewTextHandler(&logged, nil))})
-	if got := again.Today(noon); !near(got.Dollars(), 0.5) || strings.Count(logged.String(), "level=WARN") != 1 {
+	if got := again.Today(noon); got.Used() != (agent.Usage{InputTokens: 1, CostUSD: 0.5}) || got.Requests() != 1 || got.About()+got.Unknown() != 0 || strings.Count(logged.String(), "level=WARN") != 1 || !strings.Contains(logged.String(), " lines=6\n") {
 		t.Errorf("%+v, log:\n%s", got, logged.String())
 	}
 	book(t, again, noon, "", agent.Usage{InputTokens: 1, CostUSD: 0.25})
@@ -393,6 +401,10 @@ func TestAUsageIsPricedWhereTheEngineDoesNot(t *testing.T) {
 			t.Errorf("%q costs %v", model, got)
 		}
 	}
+	own := NewPrices(d, func(model string) (Price, bool) { return Price{Rate: Rate{Input: 7}}, model == "sonnet" })
+	if a, b := own.Cost("sonnet", used), own.Cost("opus", used); a != 7 || b != p.Cost("opus", used) {
+		t.Errorf("a price that takes precedence gives %v, and for another model %v", a, b)
+	}
 	said := used
 	said.CostUSD = 0.01
 	free := used
@@ -424,36 +436,59 @@ func TestALongPromptAndAnHoursCacheHavePricesOfTheirOwn(t *testing.T) {
 
 func TestTheUsersPricesCountAndBadLinesAreNamed(t *testing.T) {
 	d, _ := open(t)
-	text := strings.Join([]string{
+	text := "\ufeff" + strings.Join([]string{
 		"sonnet: 1 2 3 4 # mine", "", "# dollars for a million tokens: input output read written", "'my-model': [0, 0, 0, 0]",
 		"opus: 4 20", "haiku: 1 2 3 four", "fable: 1 -2 3 4", "sonnet: 5 5 5 5", "no colon here", "inf: 1 2 NaN 3", "\x1b[2J: 1 2 3 4",
 		"six: 1 2 3 4 5 6", "rich: 1 2 3 100000.5", "edge: 0 0 0 100000", "lost: 1 2 3 4 #5", "wave~: 1 2 3 4",
+		"bl: 6 6 6 6", "default: 8 8 8 8",
 	}, "\n")
 	testkit.Must(t, d.KeepValid(PricesFile, []byte("opus: 9 9 9 9\nsonnet: 9 9 9 9")))
 	testkit.Must(t, d.Write(PricesFile, []byte(text)))
 	p := NewPrices(d, nil)
 	for model, want := range map[string]Price{
 		"claude-sonnet-5-5": {Rate: Rate{1, 2, 3, 4, 0}}, "my-model-2": {}, "opus": {Rate: Rate{9, 9, 9, 9, 0}}, "haiku": builtIn["haiku"],
+		"fable": builtIn["fable"], "wave": {Rate: Rate{8, 8, 8, 8, 0}}, "default/opus": {Rate: Rate{9, 9, 9, 9, 0}},
 	} {
 		if got, ok := p.Of(model); !ok || got != want {
 			t.Errorf("%s: %+v, want %+v", model, got, want)
 		}
 	}
-	if _, ok := p.Of("wave"); ok {
-		t.Error("a name loses more than its quotes")
+	var want []routines.Problem
+	number := func(wrong string) string {
+		return fmt.Sprintf("%q is not a price: write dollars for a million tokens, 0 or more", wrong)
 	}
-	var lines []int
-	for _, problem := range p.Problems() {
-		lines = append(lines, problem.Line)
-		if warns := problem.Severity == routines.Warning; problem.File != PricesFile || strings.Contains(problem.Message, "\x1b") || warns != (problem.Line == 15) {
-			t.Errorf("%+v", problem)
+	for _, m := range []struct {
+		line int
+		text string
+	}{
+		{5, problemLine},
+		{6, number("four")},
+		{7, number("-2")},
+		{8, `"sonnet" already has a price on line 1; remove one of the two`},
+		{9, problemLine},
+		{10, number("NaN")},
+		{11, problemLine},
+		{12, problemLine},
+		{13, number("100000.5")},
+		{15, frontmatter.Dropped{Key: "lost", Text: "#5"}.Problem()},
+	} {
+		severity := map[bool]routines.Severity{true: routines.Warning, false: routines.Error}[m.line == 15]
+		want = append(want, routines.Problem{File: PricesFile, Line: m.line, Column: 1, Severity: severity, Message: m.text})
+	}
+	if diff := cmp.Diff(want, CheckPrices([]byte(text))); diff != "" {
+		t.Errorf("problems (-want +got)\n%s", diff)
+	}
+	_, kept, _ := d.Valid(PricesFile)
+	if want[0] = want[0].Keeping(kept); kept.IsZero() || cmp.Diff(want, p.Problems()) != "" {
+		t.Errorf("with the last valid file: %+v", p.Problems())
+	}
+	testkit.Must(t, d.Remove(PricesFile))
+	testkit.Must(t, os.Mkdir(d.Path(PricesFile), 0o700))
+	for range 2 {
+		if list := p.Problems(); len(list) != 1 || list[0].Line != 1 || list[0].Severity != routines.Error || !strings.HasPrefix(list[0].Message, "cannot read the file: ") ||
+			!strings.Contains(list[0].Message, "; using the built-in prices") {
+			t.Errorf("a folder: %+v", list)
 		}
-	}
-	if want := []int{5, 6, 7, 8, 9, 10, 11, 12, 13, 15}; !slices.Equal(lines, want) {
-		t.Errorf("problems on lines %v, want %v", lines, want)
-	}
-	if m := p.Problems()[3].Message; !strings.Contains(m, "already has a price on line 1;") {
-		t.Errorf("%s", m)
 	}
 }
 

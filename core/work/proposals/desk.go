@@ -104,7 +104,7 @@ func (d *Desk) pressed(ctx context.Context, c command.Click) (out command.Outcom
 	if err != nil || c.Message == "" {
 		return out, true, err
 	}
-	if p, found := d.o.Store.Find(id); found && p.Message != c.Message {
+	if p, _ := d.o.Store.Find(id); p.Message != c.Message {
 		d.o.Retire(ctx, c.Message, out.Message) // an older card of the same proposal
 	}
 	return out, true, nil

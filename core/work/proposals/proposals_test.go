@@ -2,19 +2,23 @@ package proposals
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
 	"ollimbot/core/base/testkit"
 	"ollimbot/core/command"
+	"ollimbot/core/safety/audit"
 	"ollimbot/core/storage/store"
 	"ollimbot/core/storage/store/storetest"
 	"ollimbot/core/talk/post"
@@ -36,6 +40,7 @@ func nothing(Proposal, Button) (string, error) { return "made", nil }
 func TestTwoProposalsAreTheSameWhateverTheirOrderAndPunctuation(t *testing.T) {
 	const words = "I'll call the dentist tomorrow"
 	for other, want := range map[string]bool{
+		"call dentist": false, "I`ll call the dentist tomorro\u0301w": true, "I'll call the dentist tomorrow 2": true,
 		words: true, "Tomorrow, I’LL call the dentist!": true, "call the dentist tomorrow": true, "call the dentist": true,
 		"I'll call the dentist tomorrow, I promise": true, "tomorrow": false, "I'll call Ada tomorrow": false,
 		"I'll write to the bank on Monday": false, "the dentist": false, "I'll call the dentist tomorrow and then I shall write to Ada about it": false,
@@ -43,6 +48,9 @@ func TestTwoProposalsAreTheSameWhateverTheirOrderAndPunctuation(t *testing.T) {
 		if got := same(folded(words), folded(other)); got != want || same(folded(other), folded(words)) != want {
 			t.Errorf("%q: %v, want %v", other, got, want)
 		}
+	}
+	if same(folded("bus 12"), folded("bus 13")) || same(folded("a b"), folded("a b c d")) || !same(folded("a b"), folded("a b c")) {
+		t.Error("numbers, half of the words or more of them are not told apart")
 	}
 }
 
@@ -54,8 +62,13 @@ func TestAProposalIsAnsweredOnceAndWhatWasRefusedIsNeverProposedAgain(t *testing
 	if _, err := fresh().Add(now, promise("call the dentist, I'll"), 3); !errors.Is(err, ErrOpen) {
 		t.Errorf("an open one again: %v", err)
 	}
-	if _, err := fresh().Answer(now, p.ID, "maybe", nothing); !errors.Is(err, ErrGone) {
-		t.Errorf("an unknown button: %v", err)
+	if _, err := fresh().Answer(now, "none", "yes", nothing); !errors.Is(err, ErrGone) {
+		t.Errorf("an unknown proposal: %v", err)
+	}
+	for _, button := range []string{"maybe", ""} {
+		if _, err := fresh().Answer(now, p.ID, button, nothing); !errors.Is(err, ErrGone) {
+			t.Errorf("an unknown button: %v", err)
+		}
 	}
 	broken := errors.New("that time has passed")
 	if _, err := fresh().Answer(now, p.ID, "yes", func(Proposal, Button) (string, error) { return "x", broken }); !errors.Is(err, broken) {
@@ -67,7 +80,7 @@ func TestAProposalIsAnsweredOnceAndWhatWasRefusedIsNeverProposedAgain(t *testing
 	_, err = fresh().Answer(now, p.ID, "no", func(Proposal, Button) (string, error) { return "", nil })
 	testkit.Must(t, err)
 	var before *AnsweredError
-	if _, err := fresh().Answer(now, p.ID, "yes", nothing); !errors.As(err, &before) || before.Proposal.Answer != "no" || !strings.Contains(err.Error(), "No, at 09:00") {
+	if _, err := fresh().Answer(now, p.ID, "yes", nothing); !errors.As(err, &before) || before.Proposal.Answer != "no" || err.Error() != "you have answered that already: No, at 09:00" {
 		t.Errorf("a second answer: %v", err)
 	}
 	for _, later := range []time.Duration{0, -48 * time.Hour, 300 * 24 * time.Hour} {
@@ -80,10 +93,86 @@ func TestAProposalIsAnsweredOnceAndWhatWasRefusedIsNeverProposedAgain(t *testing
 	if _, err := fresh().Add(now, other, 3); err != nil {
 		t.Errorf("of another kind: %v", err)
 	}
+	if _, err := fresh().Add(now, promise("water the plants"), 3); err != nil {
+		t.Errorf("of other words: %v", err)
+	}
 	_, err = fresh().Reopen(p.ID, nil)
 	testkit.Must(t, err)
-	if open := fresh().Open(now); len(open) != 2 {
+	if open := fresh().Open(now); len(open) != 3 {
 		t.Errorf("after undo: %+v", open)
+	}
+	for _, id := range []string{p.ID, "none"} {
+		if _, err := fresh().Reopen(id, nil); !errors.Is(err, ErrGone) {
+			t.Errorf("undone twice, or of nothing: %v", err)
+		}
+	}
+	if _, err := fresh().Add(now.Add(lasts), promise("I'll call the dentist"), 3); err != nil { // the undone refusal forbids nothing
+		t.Errorf("once the reopened question is closed, the same words are not proposed: %v", err)
+	}
+}
+
+func TestAProposalIsKeptCleanWithWhatIsNeededToAnswerIt(t *testing.T) {
+	d, now := storetest.Prepared(t), time.Date(2026, 11, 27, 9, 0, 0, 0, berlin)
+	s := NewStore(d, berlin, nil)
+	p := promise("call\nAda " + strings.Repeat("w", maxWords))
+	p.Title, p.Text, p.Change = "Remind\x1b[31m\nyou?", " You wrote\n"+strings.Repeat("t", maxText), json.RawMessage(`{"at":1}`)
+	p, err := s.Add(now.UTC(), p, 3)
+	testkit.Must(t, err)
+	_, err = s.Answer(now.Add(time.Hour).UTC(), p.ID, "no", func(Proposal, Button) (string, error) { return "", nil })
+	testkit.Must(t, err)
+	testkit.Must(t, s.shown(p.ID, "m1"))
+	want := `{"proposals":[{"id":"` + p.ID + `","kind":"promise","words":"call Ada ` + strings.Repeat("w", maxWords-10) + `…","title":"Remind you?",` +
+		`"text":"You wrote\n` + strings.Repeat("t", maxText-11) + `…","change":{"at":1},"buttons":[{"id":"yes","label":"Remind me"},` +
+		`{"id":"when","label":"Other time…","asks":true},{"id":"no","label":"No","never":true}],"made":"2026-11-27T09:00:00+01:00","answer":"no",` +
+		`"answered":"2026-11-27T10:00:00+01:00","message":"m1"}],"refused":[{"id":"` + p.ID + `","kind":"promise","words":"ada call ` +
+		strings.Repeat("w", maxWords-10) + `","at":"2026-11-27T10:00:00+01:00"}]}` + "\n"
+	if diff := cmp.Diff(want, storetest.Text(t, d, File)); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+	if change, err := ChangeOf[map[string]int](p); err != nil || change["at"] != 1 {
+		t.Errorf("its change is %v, %v", change, err)
+	}
+	if _, err := ChangeOf[[]string](p); err == nil {
+		t.Error("a change of another form is read")
+	}
+	if q, ok := s.Find(p.ID); !ok || q.Message != "m1" || len(s.Of("promise")) != 1 || len(s.Of("habit")) != 0 {
+		t.Errorf("%+v, %v", q, ok)
+	}
+	if _, ok := s.Find("none"); ok {
+		t.Error("an unknown one is found")
+	}
+	for name, p := range map[string]Proposal{
+		"words": {Kind: "promise", Words: "?!", Buttons: []Button{yes}}, "buttons": {Kind: "promise", Words: "call Ada"}, "a kind": {Words: "call Ada", Buttons: []Button{yes}},
+	} {
+		if _, err := s.Add(now, p, 3); err == nil || err.Error() != "a proposal needs a kind, words and buttons" {
+			t.Errorf("without %s: %v", name, err)
+		}
+	}
+}
+
+func TestNoMoreThanItsKindMayAreProposedOnADay(t *testing.T) {
+	now := time.Date(2026, 11, 27, 9, 0, 0, 0, berlin)
+	for name, c := range map[string]struct {
+		later time.Duration
+		most  int
+		err   error
+	}{
+		"one more":                   {time.Hour, 3, nil},
+		"enough":                     {time.Hour, 2, ErrEnough},
+		"at the end of the day":      {15*time.Hour - 1, 2, ErrEnough},
+		"on the next day":            {15 * time.Hour, 2, nil},
+		"after the clock went back":  {-24*time.Hour + 1, 2, ErrEnough},
+		"after it went back further": {-24 * time.Hour, 2, nil},
+		"a year later":               {365 * 24 * time.Hour, 2, nil},
+	} {
+		s := NewStore(storetest.Prepared(t), berlin, nil)
+		for _, words := range []string{"call Ada", "water the plants"} {
+			_, err := s.Add(now.UTC(), promise(words), 2)
+			testkit.Must(t, err)
+		}
+		if _, err := s.Add(now.Add(c.later).UTC(), promise("go to the bank"), c.most); !errors.Is(err, c.err) {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }
 
@@ -94,21 +183,30 @@ func TestAnAcceptedOneMayComeAgainOnAnotherDayAndAnUnansweredOneCloses(t *testin
 	testkit.Must(t, err)
 	_, err = s.Answer(now, p.ID, "yes", nothing)
 	testkit.Must(t, err)
-	if _, err = s.Add(now.Add(time.Hour), promise("I'll take out the trash"), 3); !errors.Is(err, ErrTaken) {
+	for range 2 { // an answer without an effect takes nothing
+		p, err := s.Add(now.Add(-2*ahead), promise("water the plants"), 3)
+		testkit.Must(t, err)
+		_, err = s.Answer(now.Add(-2*ahead), p.ID, "yes", func(Proposal, Button) (string, error) { return "", nil })
+		testkit.Must(t, err)
+	}
+	if _, err = s.Add(now.Add(ahead-1), promise("I'll take out the trash"), 3); !errors.Is(err, ErrTaken) {
 		t.Errorf("within the day: %v", err)
 	}
-	q, err := s.Add(now.Add(7*24*time.Hour), promise("I'll take out the trash"), 3)
+	q, err := s.Add(now.Add(ahead), promise("I'll take out the trash"), 3)
 	testkit.Must(t, err)
-	if _, err = s.Answer(now.Add(15*24*time.Hour), q.ID, "yes", nothing); !errors.Is(err, ErrGone) {
+	if open := s.Open(now.Add(ahead + lasts - 1)); len(open) != 1 || open[0].ID != q.ID {
+		t.Errorf("within a week: %+v", open)
+	}
+	if _, err = s.Answer(now.Add(ahead+lasts), q.ID, "yes", nothing); !errors.Is(err, ErrGone) || err.Error() != textGone {
 		t.Errorf("after a week: %v", err)
 	}
-	if open := s.Open(now.Add(15 * 24 * time.Hour)); len(open) != 0 {
+	if open := s.Open(now.Add(ahead + lasts)); len(open) != 0 {
 		t.Errorf("open: %+v", open)
 	}
 	testkit.Must(t, s.Keep(now.Add(time.Hour), "made"))
 	testkit.Must(t, s.Keep(now.Add(time.Hour), "another"))
 	testkit.Must(t, s.Keep(time.Time{}, "made")) // an undo
-	if n := s.Counts("promise", now, now.Add(24*time.Hour)); n != (Counts{1, 1, 0}) {
+	if n := s.Counts("promise", now, now.Add(24*time.Hour)); n != (Counts{1, 1, 0}) || s.Counts("habit", now, now.Add(24*time.Hour)) != (Counts{}) {
 		t.Errorf("counts after undo: %+v", n)
 	}
 	testkit.Must(t, s.Keep(now.Add(time.Hour), "made"))
@@ -200,8 +298,10 @@ type office struct {
 
 	mu      sync.Mutex
 	sent    []post.Post
-	retired []post.MessageID
-	offline bool
+	retired []string
+	changes int
+	fails   error // of posting a card
+	tries   int
 	did     []string // answers that were carried out
 	err     error    // of the next answer
 }
@@ -224,18 +324,27 @@ func open(t *testing.T, d *store.Dir) *office {
 			return nil
 		},
 	}
+	final := kind
+	final.Undo, final.Ring = nil, post.KindNews
 	o.Desk = New(Options{
-		Store: NewStore(d, berlin, nil), Zone: berlin, Log: slog.New(slog.DiscardHandler), Kinds: map[string]Kind{"promise": kind}, Changed: func() {},
+		Changed: func() {
+			o.mu.Lock()
+			defer o.mu.Unlock()
+			o.changes++
+		},
+		Store: NewStore(d, berlin, nil), Zone: berlin, Log: slog.New(slog.DiscardHandler), Kinds: map[string]Kind{"promise": kind, "final": final},
 		Post: func(_ context.Context, p post.Post) (post.MessageID, error) {
 			o.mu.Lock()
 			defer o.mu.Unlock()
-			if o.offline {
-				return "", post.ErrNoChannel
+			if o.tries++; o.fails != nil {
+				return "", o.fails
 			}
 			o.sent = append(o.sent, p)
 			return post.MessageID(fmt.Sprintf("m%d", len(o.sent))), nil
 		},
-		Retire: func(_ context.Context, m post.MessageID, _ string) { o.retired = append(o.retired, m) },
+		Retire: func(_ context.Context, m post.MessageID, why string) {
+			o.retired = append(o.retired, string(m)+": "+why)
+		},
 	})
 	return o
 }
@@ -269,17 +378,27 @@ func TestACardIsShownOnceThereIsANetworkAndItsButtonsAnswerOnce(t *testing.T) {
 	d := storetest.Prepared(t)
 	synctest.Test(t, func(t *testing.T) {
 		o := open(t, d)
-		o.offline = true
+		o.fails = post.ErrNoChannel
 		_, err := o.Propose(promise("I'll call Ada"))
 		testkit.Must(t, err)
-		o.runs(t, func() { time.Sleep(5 * time.Minute) })
+		o.runs(t, func() { time.Sleep(4*again + again/2) })
+		if o.tries != 6 || o.changes != 1 { // at once, as it is proposed, and each minute
+			t.Errorf("%d tries, %d changes", o.tries, o.changes)
+		}
 
 		o = open(t, d) // a restart
 		o.runs(t, func() {
 			time.Sleep(5 * time.Minute)
 			synctest.Wait()
-			if len(o.sent) != 1 || o.sent[0].Text != "You wrote I'll call Ada" || len(o.sent[0].Embed.Buttons) != 3 {
-				t.Fatalf("sent %+v", o.sent)
+			id := o.o.Store.Open(o.now())[0].ID
+			button := func(label, action string) post.Button { return post.Button{Label: label, Action: action} }
+			want := post.Post{Nonce: "offer" + id + "0", Text: "You wrote I'll call Ada", Cause: id, Embed: &post.Embed{
+				Title: "Remind you?", Color: "blue", Buttons: []post.Button{
+					button("Remind me", post.Propose+":"+id+" yes"), button("Other time…", post.ProposeWhen+":"+id+" when"), button("No", post.Propose+":"+id+" no"),
+				},
+			}}
+			if diff := cmp.Diff([]post.Post{want}, o.sent); diff != "" {
+				t.Fatalf("sent (-want +got)\n%s", diff)
 			}
 			if form, ok := post.FormOf(post.ProposeWhen, "x"); !ok || form.Fields[0].Name != post.FieldWhen {
 				t.Errorf("the form is %+v", form)
@@ -290,19 +409,31 @@ func TestACardIsShownOnceThereIsANetworkAndItsButtonsAnswerOnce(t *testing.T) {
 			}
 			o.err = nil
 			out, err := o.click(t, "m1", 1, "18:00")
-			if err != nil || out.Message != "reminds" || fmt.Sprint(o.retired) != "[m1]" {
-				t.Errorf("%+v, %v, retired %v", out, err, o.retired)
+			answered := command.Outcome{
+				Message: "reminds", Undo: command.ReopenProposal{ID: id, Button: "when", Value: "18:00"},
+				Decision: audit.Entry{Action: audit.ProposalAnswered, Subject: id, Detail: "Other time…: I'll call Ada"},
 			}
-			if again, err := o.click(t, "m1", 1, "18:00"); err != nil || !strings.Contains(again.Message, "answered that already") {
-				t.Errorf("the same button again: %+v, %v", again, err)
+			now := o.now().Format("15:04")
+			if diff := cmp.Diff(answered, out); diff != "" || err != nil || !slices.Equal(o.retired, []string{"m1: Other time…, at " + now}) || o.changes != 1 {
+				t.Errorf("%v, retired %q, %d changes %s", err, o.retired, o.changes, diff)
 			}
-			if _, err := o.click(t, "m1", 2, ""); err == nil || !strings.Contains(err.Error(), "Other time…") {
+			already := "you have answered that already: Other time…, at " + now
+			if again, err := o.click(t, "m0", 1, "18:00"); err != nil || again.Message != already || o.retired[len(o.retired)-1] != "m0: "+already {
+				t.Errorf("the same button again, of an older card: %+v, %v, retired %q", again, err, o.retired)
+			}
+			if _, err := o.click(t, "m1", 2, ""); err == nil || err.Error() != already {
 				t.Errorf("another button: %v", err)
 			}
 			back, err := o.reopen(t.Context(), out.Undo.(command.ReopenProposal))
-			testkit.Must(t, err)
+			reopened := command.Outcome{
+				Message: "the question is open again", Undo: command.AnswerProposal{ID: id, Button: "when", Value: "18:00"},
+				Decision: audit.Entry{Action: audit.ProposalReopened, Subject: id, Detail: "I'll call Ada"},
+			}
+			if diff := cmp.Diff(reopened, back); diff != "" || err != nil || o.changes != 2 {
+				t.Errorf("undone: %v, %d changes %s", err, o.changes, diff)
+			}
 			synctest.Wait()
-			if len(o.sent) != 2 || o.sent[1].Nonce == o.sent[0].Nonce {
+			if len(o.sent) != 2 || o.sent[1].Nonce != "offer"+id+"1" {
 				t.Errorf("after undo: %+v", o.sent)
 			}
 			if redo, err := o.answer(t.Context(), back.Undo.(command.AnswerProposal)); err != nil || redo.Message != "reminds" {
@@ -311,6 +442,20 @@ func TestACardIsShownOnceThereIsANetworkAndItsButtonsAnswerOnce(t *testing.T) {
 		})
 		if got := strings.Join(o.did, ", "); !strings.HasPrefix(got, "when yesterday, when 18:00, undo ") || !strings.HasSuffix(got, ", when 18:00") {
 			t.Errorf("carried out: %s", got)
+		}
+	})
+}
+
+func TestACardThatMayHaveArrivedIsNotSentAgain(t *testing.T) {
+	d := storetest.Prepared(t)
+	synctest.Test(t, func(t *testing.T) {
+		o := open(t, d)
+		o.fails = fmt.Errorf("post: %w", post.ErrUnknown)
+		_, err := o.Propose(promise("I'll call Ada"))
+		testkit.Must(t, err)
+		o.runs(t, func() { time.Sleep(4 * again) })
+		if p := o.o.Store.Open(o.now()); o.tries != 1 || len(p) != 1 || p[0].Message != "unknown" {
+			t.Errorf("%d tries: %+v", o.tries, p)
 		}
 	})
 }
@@ -335,10 +480,54 @@ func TestWhatCannotBeAnsweredIsNotProposed(t *testing.T) {
 	o := open(t, storetest.Prepared(t))
 	p := promise("I'll call Ada")
 	p.Kind = "habit"
-	if _, err := o.Propose(p); err == nil {
-		t.Error("a kind without answers is proposed")
+	if _, err := o.Propose(p); err == nil || err.Error() != `nobody answers a proposal of the kind "habit"` {
+		t.Errorf("a kind without answers is proposed: %v", err)
 	}
-	if _, err := o.Propose(Proposal{Kind: "promise", Words: "?!"}); err == nil {
+	if _, err := o.Propose(Proposal{Kind: "promise", Words: "?!"}); err == nil || o.changes != 0 {
 		t.Error("a proposal without words")
+	}
+	p, err := o.o.Store.Add(o.now(), p, 3) // of a version that had the kind
+	testkit.Must(t, err)
+	if _, err := o.answer(t.Context(), command.AnswerProposal{ID: p.ID, Button: "yes"}); !errors.Is(err, ErrGone) {
+		t.Errorf("it is answered: %v", err)
+	}
+	next := errors.New("the next handler")
+	_, ok, err := o.Before(func(context.Context, command.Click) (command.Outcome, bool, error) {
+		return command.Outcome{}, true, next
+	})(t.Context(), command.Click{ID: "other:x"})
+	if !ok || !errors.Is(err, next) {
+		t.Errorf("a button of another: %v, %v", ok, err)
+	}
+}
+
+func TestAnEffectWithoutAnUndoStaysAndAWithdrawnQuestionGoes(t *testing.T) {
+	o := open(t, storetest.Prepared(t))
+	p := promise("I'll call Ada")
+	p.Kind, p.Message = "final", "m1"
+	p, err := o.Propose(p)
+	testkit.Must(t, err)
+	out, err := o.answer(t.Context(), command.AnswerProposal{ID: p.ID, Button: "yes"})
+	if err != nil || out.Undo != nil {
+		t.Errorf("%+v, %v", out, err)
+	}
+	if _, err := o.reopen(t.Context(), command.ReopenProposal{ID: p.ID}); !errors.Is(err, ErrGone) {
+		t.Errorf("it is undone: %v", err)
+	}
+	q, err := o.Propose(Proposal{Kind: "final", Words: "water the plants", Buttons: []Button{yes, no}, Message: "m2"})
+	testkit.Must(t, err)
+	out, err = o.answer(t.Context(), command.AnswerProposal{ID: q.ID, Button: "no"})
+	if err != nil || out.Undo == nil || out.Message != "noted" {
+		t.Errorf("what has no effect: %+v, %v", out, err)
+	}
+	_, err = o.reopen(t.Context(), out.Undo.(command.ReopenProposal))
+	testkit.Must(t, err)
+	o.retired, o.changes = nil, 0
+	testkit.Must(t, o.Withdraw(t.Context(), p.ID))
+	testkit.Must(t, o.Withdraw(t.Context(), q.ID))
+	if !slices.Equal(o.retired, []string{": no longer applies"}) || o.changes != 2 || len(o.o.Store.Of("final")) != 0 {
+		t.Errorf("retired %q, %d changes, left %+v", o.retired, o.changes, o.o.Store.Of("final"))
+	}
+	if err := o.Withdraw(t.Context(), q.ID); !errors.Is(err, ErrGone) {
+		t.Errorf("withdrawn twice: %v", err)
 	}
 }

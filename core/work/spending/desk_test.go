@@ -14,10 +14,12 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
 	"ollimbot/core/agent"
 	"ollimbot/core/base/testkit"
+	"ollimbot/core/base/words"
 	"ollimbot/core/command"
 	"ollimbot/core/safety/audit"
 	"ollimbot/core/safety/policy"
@@ -133,14 +135,22 @@ func TestAPriceIsThatOfTheTaskAndHeldWhereTheCapWouldBeExceeded(t *testing.T) {
 		s.had(t, run("cheap", 0.25), run("dear", 3), money.Run{Task: money.Task{Kind: routines.KindReminder, ID: "dear"}, Dollars: 0.5})
 		price := s.At(s.now())
 		dear, cheap, reminder := routine("dear"), routine("cheap"), routines.Task{Kind: routines.KindReminder, ID: "dear"}
-		if p := price(&dear); p.Dollars != 3 || !p.Until.Equal(time.Date(2000, 1, 1, 22, 0, 0, 0, time.UTC)) {
-			t.Errorf("the dear routine: %+v", p)
+		says := dear
+		says.Says = true // it asks no model
+		for what, c := range map[string]struct {
+			task    *routines.Task
+			dollars float64
+			held    bool
+		}{
+			"the dear routine": {&dear, 3, true}, "the cheap routine": {&cheap, 0.25, false}, "a check's words": {&says, 0, false},
+			"the reminder with the id of the dear routine": {&reminder, 0.5, false},
+		} {
+			if p := price(c.task); p.Dollars != c.dollars || p.Until.Equal(time.Date(2000, 1, 1, 22, 0, 0, 0, time.UTC)) != c.held || p.Until.IsZero() == c.held {
+				t.Errorf("%s: %+v", what, p)
+			}
 		}
-		if p := price(&cheap); p.Dollars != 0.25 || !p.Until.IsZero() {
-			t.Errorf("the cheap routine: %+v", p)
-		}
-		if p := price(&reminder); p.Dollars != 0.5 || !p.Until.IsZero() {
-			t.Errorf("the reminder with the id of the dear routine: %+v", p)
+		if ticket, until := s.Reserve(says, s.now(), false); ticket != "" || !until.IsZero() {
+			t.Errorf("a check's words are reserved: %q until %v", ticket, until)
 		}
 	})
 }
@@ -169,9 +179,8 @@ func TestAHeldRunIsRecordedAndOneThatStartsIsSettled(t *testing.T) {
 		want := audit.Entry{
 			At: s.now(), Actor: audit.Bot, Action: audit.RunHeld, Subject: "a", Detail: fmt.Sprintf(textRunHeld, a.Title(), "Sun 2 Jan 00:00"),
 		}
-		if got := s.entries(t); len(got) != 1 || !got[0].At.Equal(want.At) || got[0].Actor != want.Actor || got[0].Action != want.Action ||
-			got[0].Subject != want.Subject || got[0].Detail != want.Detail {
-			t.Errorf("recorded %+v, want %+v", got, want)
+		if diff := cmp.Diff([]audit.Entry{want}, s.entries(t)); diff != "" {
+			t.Errorf("recorded (-want +got)\n%s", diff)
 		}
 		firm, until := s.Reserve(a, s.now(), true)
 		if held, wait := s.begin(t, firm); firm == "" || !until.IsZero() || !held.IsZero() || wait || len(s.entries(t)) != 1 {
@@ -275,11 +284,9 @@ func TestTheConversationAsksOnceADayAboveACap(t *testing.T) {
 						t.Errorf("answered with %q: %v", c.verdict, err)
 					}
 				}
-				if len(s.asked) == 0 || s.asked[0].Question != textCapAsk || s.asked[0].Text != fmt.Sprintf(textCapAskMore, spent) || s.asked[0].Session == "" {
-					t.Errorf("asked %+v", s.asked)
-				}
-				if again := len(s.asked) == 2; again != c.again {
-					t.Errorf("asked %d times within a day", len(s.asked))
+				asked := policy.Request{Question: textCapAsk, Text: fmt.Sprintf(textCapAskMore, spent), Session: "conversation"}
+				if diff := cmp.Diff(slices.Repeat([]policy.Request{asked}, map[bool]int{true: 2, false: 1}[c.again]), s.asked); diff != "" {
+					t.Errorf("asked within a day (-want +got)\n%s", diff)
 				}
 				s.asked = nil
 				time.Sleep(24 * time.Hour)
@@ -299,18 +306,18 @@ func TestTheCapThatIsReachedIsNamed(t *testing.T) {
 		s.had(t, run("a", 0.5))
 		s.verdict = policy.Deny
 		s.spend(t, 1.5)
-		if err := s.MayTalk(t.Context()); err == nil || !strings.Contains(err.Error(), "$1.50 of your $1.00 cap for today is used") {
-			t.Errorf("above the cap of the day: %v", err)
+		refused := func(when, spent string) {
+			t.Helper()
+			if err := s.MayTalk(t.Context()); err == nil || err.Error() != fmt.Sprintf(textCapNo, spent) {
+				t.Errorf("%s: %v", when, err)
+			}
 		}
+		refused("above the cap of the day", "$1.50 of your $1.00 cap for today is used")
 		ticket, _ := s.Reserve(routine("a"), s.now(), true)
 		s.begin(t, ticket) // what is set aside is not spent
-		if err := s.MayTalk(t.Context()); err == nil || !strings.Contains(err.Error(), "for today is used") {
-			t.Errorf("with money set aside: %v", err)
-		}
+		refused("with money set aside", "$1.50 of your $1.00 cap for today is used")
 		s.spend(t, 0.5)
-		if err := s.MayTalk(t.Context()); err == nil || !strings.Contains(err.Error(), "$2.00 of your $2.00 cap for this month is used") {
-			t.Errorf("above the cap of the month: %v", err)
-		}
+		refused("above the cap of the month", "$2.00 of your $2.00 cap for this month is used")
 	})
 }
 
@@ -470,29 +477,59 @@ func TestATurnAsksWhenItHasCostItsLimit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := open(t, none, none)
 		s.config.TurnCap = 2
-		turn := agent.Spending{Model: "haiku", Used: agent.Usage{OutputTokens: 1, CostUSD: 1.9}}
-		if allowed, stop := s.MayGoOn(t.Context(), turn); allowed != 0 || stop != "" || len(s.asked) != 0 {
-			t.Errorf("below the limit: %v, %q, asked %+v", allowed, stop, s.asked)
-		}
-		turn.Used.CostUSD, s.verdict = 2.5, policy.Allow
-		allowed, stop := s.MayGoOn(t.Context(), turn)
-		if allowed != 4.5 || stop != "" || len(s.asked) != 1 || !strings.Contains(s.asked[0].Text, "$2.50") {
-			t.Errorf("above it: %v, %q, asked %+v", allowed, stop, s.asked)
-		}
-		turn.Allowed, turn.Used.CostUSD = allowed, 4.4
-		if _, stop := s.MayGoOn(t.Context(), turn); stop != "" || len(s.asked) != 1 {
-			t.Errorf("below what was allowed: %q, asked %d times", stop, len(s.asked))
-		}
-		for verdict, want := range map[policy.Verdict]string{policy.Deny: "you let it end", policy.Expired: "you did not allow more"} {
-			turn.Used.CostUSD, s.verdict = 5, verdict
-			if _, stop := s.MayGoOn(t.Context(), turn); !strings.Contains(stop, want) {
-				t.Errorf("%s: %q", verdict, stop)
+		tokens := agent.Usage{OutputTokens: 100_000} // 5 cents of haiku
+		free := agent.Usage{OutputTokens: 1, Free: true}
+		of := func(dollars float64) agent.Usage { return agent.Usage{OutputTokens: 1, CostUSD: dollars} }
+		for _, c := range []struct {
+			name             string
+			limit, allowed   float64
+			used             agent.Usage
+			verdict          policy.Verdict
+			fails            error
+			until            float64
+			asks, cost, stop string // how much more it asks for, what it has cost, and why the turn ends
+		}{
+			{name: "below the limit", limit: 2, used: of(1.9)},
+			{name: "at the limit", limit: 2, used: of(2), verdict: policy.Allow, until: 4, asks: "$2.00", cost: "$2.00"},
+			{name: "above it", limit: 2, used: of(2.5), verdict: policy.Allow, until: 4.5, asks: "$2.00", cost: "$2.50"},
+			{name: "below what was allowed", limit: 2, allowed: 4.5, used: of(4.4), until: 4.5},
+			{name: "denied", limit: 2, allowed: 4.5, used: of(5), verdict: policy.Deny, until: 4.5, asks: "$2.00", cost: "$5.00", stop: textTurnDenied},
+			{name: "no answer", limit: 2, used: of(5), verdict: policy.Expired, asks: "$2.00", cost: "$5.00", stop: textTurnUnanswered},
+			{name: "no one to ask", limit: 2, used: of(5), fails: errors.New("no one"), asks: "$2.00", cost: "$5.00", stop: textTurnNotAsked},
+			{name: "a limit of nothing", used: of(1), verdict: policy.Allow, until: 1.5, asks: "$0.50", cost: "$1.00"},
+			{name: "priced by its model", used: tokens, verdict: policy.Allow, until: 0.55, asks: "$0.50", cost: "$0.05"},
+			{name: "a free turn", used: free},
+		} {
+			s.asked, s.verdict, s.failure, s.config.TurnCap = nil, c.verdict, c.fails, c.limit
+			allowed, stop := s.MayGoOn(t.Context(), agent.Spending{Model: "haiku", Used: c.used, Allowed: c.allowed})
+			cost := fmt.Sprintf(textTurnSpent, c.cost, words.Dollars(c.limit))
+			if c.fails != nil {
+				c.stop = fmt.Sprintf(c.stop, cost, c.fails)
+			} else if c.stop != "" {
+				c.stop = fmt.Sprintf(c.stop, cost)
+			}
+			var asked []policy.Request
+			if c.asks != "" {
+				asked = []policy.Request{{Question: textTurnAsk, Text: fmt.Sprintf(textTurnAskMore, cost, c.asks), Session: "conversation"}}
+			}
+			if diff := cmp.Diff(asked, s.asked); diff != "" || math.Abs(allowed-c.until) > 1e-9 || stop != c.stop {
+				t.Errorf("%s: allowed %v, want %v; stop %q, want %q; asked %s", c.name, allowed, c.until, stop, c.stop, diff)
 			}
 		}
-		turn.Used = agent.Usage{OutputTokens: 1, Free: true}
-		s.config.TurnCap = 0
-		if _, stop := s.MayGoOn(t.Context(), turn); stop != "" {
-			t.Errorf("a free turn: %q", stop)
-		}
 	})
+}
+
+func TestATurnIsBookedOnTheConversationOrTheFork(t *testing.T) {
+	for fork, want := range map[bool]money.Purpose{false: money.Conversation, true: money.Fork} {
+		s := open(t, none, none)
+		ended := s.Began(fork)
+		s.Booked(fork, agent.Charge{Used: agent.Usage{InputTokens: 1, CostUSD: 1}})
+		begun := storetest.Text(t, s.dir, "state/usage.json")
+		ended()
+		_, rows := s.purse.Books(s.now())
+		if left := storetest.Text(t, s.dir, "state/usage.json"); !strings.Contains(begun, fmt.Sprintf(`{"for":%q,`, want)) || strings.Contains(left, "for") ||
+			len(rows) != 1 || rows[0].For != want {
+			t.Errorf("in a fork %v: %s is under way, then %s; booked %+v", fork, begun, left, rows)
+		}
+	}
 }

@@ -88,7 +88,6 @@ func (e *Editor) addReminder(t routines.Task, c command.AddTask) (routines.Task,
 	return r.Task, at, err
 }
 
-// withdraw undoes add if the file is unchanged.
 // aheadOf reads what a new reminder says before it is due.
 func aheadOf(c command.AddTask) ([]when.Ahead, error) {
 	switch {
@@ -117,6 +116,7 @@ func aheadNote(c command.AddTask, at, now time.Time) string {
 	return fmt.Sprintf(textAheadAt, strings.Join(said, ", "))
 }
 
+// withdraw undoes add if the file is unchanged.
 func (e *Editor) withdraw(_ context.Context, c command.RemoveTask) (command.Outcome, error) {
 	if c.Version == "" {
 		return command.Outcome{}, fmt.Errorf(textNotAdded, clean.Cut(clean.Line(c.ID), 60))

@@ -12,8 +12,12 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"ollimbot/core/base/testkit"
+	"ollimbot/core/base/words"
 	"ollimbot/core/brief/skill"
+	"ollimbot/core/brief/toolset"
 	"ollimbot/core/command"
 	"ollimbot/core/safety/audit"
 	"ollimbot/core/safety/policy"
@@ -23,6 +27,7 @@ import (
 	"ollimbot/core/work/budget"
 	"ollimbot/core/work/updates"
 	"ollimbot/routines"
+	"ollimbot/routines/leeway"
 	"ollimbot/routines/schedule"
 	"ollimbot/routines/when"
 )
@@ -60,7 +65,7 @@ func open(t *testing.T) *desk {
 	index.Scan()
 	d.Editor = New(Options{
 		Dir: d.dir, Zone: zone, Log: log, Index: index, Mute: schedule.NewMute(d.dir, log), Journal: budget.NewJournal(d.dir, zone, nil),
-		Day: func() when.Day { return when.UsualDay }, Updates: updates.NewQueue(d.dir, zone, nil), Audit: audit.New(audit.Options{Dir: d.dir}), Rights: d,
+		Day: func() when.Day { return when.Day{Morning: 7*60 + 15, Night: 22 * 60} }, Updates: updates.NewQueue(d.dir, zone, nil), Audit: audit.New(audit.Options{Dir: d.dir}), Rights: d,
 		Retire: func(_ context.Context, m post.MessageID, why string) {
 			if m != "" {
 				d.retired = append(d.retired, string(m)+": "+why)
@@ -114,12 +119,11 @@ func (d *desk) describe(id string) string {
 	return text
 }
 
-// refuse expects a command to fail with an error that contains says, and to change no
-// task.
+// refuse expects a command to fail with that error, and to change no task.
 func (d *desk) refuse(c command.Value, says string) {
 	d.t.Helper()
 	before := d.ids()
-	if _, err := d.try(c); err == nil || !strings.Contains(err.Error(), says) {
+	if _, err := d.try(c); err == nil || err.Error() != says {
 		d.t.Errorf("%+v: error %v, want %q", c, err, says)
 	}
 	if !slices.Equal(d.ids(), before) {
@@ -197,6 +201,8 @@ func TestATaskIsAddedAndRemovedAsLongAsItsFileIsUnchanged(t *testing.T) {
 	})
 }
 
+const noTask = `no routine or reminder has the ID "nothing": the schedule shows the IDs`
+
 func TestAnImpossibleTaskIsNotAdded(t *testing.T) {
 	inBubble(t, func(t *testing.T, d *desk) {
 		soon := d.now().Add(time.Hour)
@@ -207,10 +213,12 @@ func TestAnImpossibleTaskIsNotAdded(t *testing.T) {
 			{command.AddTask{Message: "x"}, textAddOneTime},
 			{command.AddTask{Message: "x", Cron: "0 9 * * *", At: soon}, textAddOneTime},
 			{command.AddTask{Message: " ", Cron: "0 9 * * *"}, textAddNoMessage},
-			{command.AddTask{Message: "x", Cron: "0 25 * * *"}, "column 3"},
+			{command.AddTask{Message: "x", Cron: "0 25 * * *"}, "cron line, column 3: hour 25 does not exist; write 0 to 23"},
 			{command.AddTask{Message: "x", Cron: "0 0 30 2 *"}, fmt.Sprintf(textAddNever, "0 0 30 2 *")},
 			{command.AddTask{Message: "x", At: d.now()}, fmt.Sprintf(textAddPassed, "01:00")},
-			{command.AddTask{Message: "x", At: d.now().Add(farthest + time.Second)}, "more than a year away"},
+			{command.AddTask{Message: "x", At: d.now().Add(farthest + time.Second)}, fmt.Sprintf(textAddTooFar, "1 Jan 2001 01:00")},
+			{command.AddTask{Message: "x", At: soon, Ahead: "10 minutes", Silent: true}, textAddAhead},
+			{command.AddTask{Message: "x", At: soon, Ahead: "soon"}, `I do not understand "soon"; say a day, an hour or 10 minutes before, or 1 hour: Leave now`},
 			{command.AddTask{Message: "x", At: soon, UntilDone: true, Foreground: true}, textAddUntilDone},
 			{command.AddTask{Message: "x", At: soon, UntilDone: true, Silent: true}, textAddUntilDone},
 		} {
@@ -222,11 +230,11 @@ func TestAnImpossibleTaskIsNotAdded(t *testing.T) {
 func TestARemovedTaskIsRestored(t *testing.T) {
 	inBubble(t, func(t *testing.T, d *desk) {
 		d.refuse(command.RestoreTask{}, textNoneRemoved)
-		d.refuse(command.DeleteTask{ID: "nothing"}, "nothing")
-		first, second := d.routine(), d.reminder(48*time.Hour)
-		for _, id := range []string{first, second} {
+		d.refuse(command.DeleteTask{ID: "nothing"}, noTask)
+		first, second, kept := d.routine(), d.reminder(48*time.Hour), d.routine()
+		for _, id := range []string{first, kept, second} {
 			out := d.do(command.DeleteTask{ID: id})
-			if out.Undo != (command.RestoreTask{ID: id}) || out.Decision.Action != audit.TaskRemoved || slices.Contains(d.ids(), id) {
+			if out.Message != fmt.Sprintf(textRemoved, map[bool]string{true: "Call Ada", false: "Water the plants"}[id == second]) || out.Undo != (command.RestoreTask{ID: id}) || out.Decision.Action != audit.TaskRemoved || slices.Contains(d.ids(), id) {
 				t.Errorf("%+v, there are %q", out, d.ids())
 			}
 			time.Sleep(time.Minute)
@@ -237,14 +245,17 @@ func TestARemovedTaskIsRestored(t *testing.T) {
 			!slices.Equal(d.ids(), []string{second}) {
 			t.Errorf("%+v, there are %q", out, d.ids())
 		}
-		if list := d.pending(); len(list) != 1 || !strings.Contains(list[0], second) {
-			t.Errorf("pending %q", list)
+		if out.Message != fmt.Sprintf(textRestored, "Call Ada") || !slices.Equal(d.kept, []string{second + " false"}) {
+			t.Errorf("%+v, kept %q", out, d.kept)
+		}
+		if out := d.do(command.RestoreTask{}); out.Undo != (command.DeleteTask{ID: kept}) { // the last one of those that are left
+			t.Errorf("%+v", out)
 		}
 		d.do(command.RestoreTask{ID: first})
-		if len(d.ids()) != 2 || len(d.pending()) != 1 {
+		if want := []string{fmt.Sprintf(textOpenAgain, "Call Ada", second)}; len(d.ids()) != 3 || !slices.Equal(d.pending(), want) {
 			t.Errorf("there are %q, pending %q", d.ids(), d.pending())
 		}
-		d.refuse(command.RestoreTask{ID: "nothing"}, "")
+		d.refuse(command.RestoreTask{ID: "nothing"}, "nothing with this id was removed within the last day")
 	})
 }
 
@@ -272,9 +283,9 @@ func TestATaskIsHeldAndReleased(t *testing.T) {
 				t.Errorf("%+v: %+v", c.do, out)
 			}
 		}
-		d.refuse(command.Pause{ID: "nothing", Paused: true}, "nothing")
-		d.refuse(command.Snooze{ID: id, Until: d.now().Add(-time.Hour)}, "")
-		d.refuse(command.Snooze{ID: id, Until: d.now().Add(farthest + time.Second)}, "within a year")
+		d.refuse(command.Pause{ID: "nothing", Paused: true}, noTask)
+		d.refuse(command.Snooze{ID: id, Until: d.now().Add(-time.Hour)}, "00:00 is in the past; choose a later time")
+		d.refuse(command.Snooze{ID: id, Until: d.now().Add(farthest + time.Second)}, fmt.Sprintf(textSnoozeTooLong, "1 Jan 2001 01:00"))
 		d.do(command.Snooze{ID: id, Until: d.now().Add(farthest)})
 	})
 }
@@ -325,7 +336,9 @@ func TestPingsAreMutedUntilATime(t *testing.T) {
 		d.do(command.MuteUntil{Until: d.now().Add(farthest)})
 		testkit.Must(t, os.RemoveAll(d.dir.Path(store.StateDir)))
 		testkit.Must(t, os.WriteFile(d.dir.Path(store.StateDir), nil, 0o600))
-		d.refuse(command.MuteUntil{Until: until}, "mute pings")
+		if _, err := d.try(command.MuteUntil{Until: until}); err == nil || !strings.HasPrefix(err.Error(), "mute pings: ") {
+			t.Errorf("what cannot be written: %v", err)
+		}
 	})
 }
 
@@ -362,14 +375,15 @@ func TestAnEditThatCannotBeIsRefused(t *testing.T) {
 		if f := d.File(late); !f.RunAt.Equal(d.now().Add(time.Hour)) || !f.UntilDone || d.File("nothing").ID != "" {
 			t.Errorf("%+v", f)
 		}
-		d.refuse(command.RevertTask{ID: "nothing"}, "nothing")
-		d.refuse(command.EditTask{ID: "nothing"}, "nothing")
+		d.refuse(command.RevertTask{ID: "nothing"}, noTask)
+		d.refuse(command.EditTask{ID: "nothing"}, noTask)
 		for value, says := range map[string]string{
-			"tomorrow": "read the time", "2000-01-01T00:00:00Z": fmt.Sprintf(textAddPassed, "01:00"), "2002-01-01T00:00:00Z": "more than a year",
+			"tomorrow":             `read the time of the reminder: parsing time "tomorrow" as "2006-01-02T15:04:05Z07:00": cannot parse "tomorrow" as "2006"`,
+			"2000-01-01T00:00:00Z": fmt.Sprintf(textAddPassed, "01:00"), "2002-01-01T00:00:00Z": fmt.Sprintf(textAddTooFar, "1 Jan 2002 01:00"),
 		} {
 			d.refuse(command.EditTask{ID: late, Version: d.File(late).Digest, Edit: set("run-at", value)}, says)
 		}
-		d.refuse(command.EditTask{ID: id, Version: d.File(id).Digest, Edit: set("cron", "0 0 30 2 *")}, "never fires")
+		d.refuse(command.EditTask{ID: id, Version: d.File(id).Digest, Edit: set("cron", "0 0 30 2 *")}, fmt.Sprintf(textAddNever, "0 0 30 2 *"))
 	})
 }
 
@@ -379,7 +393,8 @@ func (d *desk) came(id, message string, ago time.Duration) {
 	testkit.Must(d.t, d.o.Journal.Append(budget.Ping{At: d.now().Add(-ago), ID: message, Task: id, Run: message, Message: message, Kind: "ping"}))
 }
 
-func TestAnswersToAReminder(t *testing.T) {
+func TestAnAnswerMovesOrEndsItsReminderAndIsReported(t *testing.T) {
+	const putOff = "put the reminder \"Call Ada\" (ID) off at 1:00 AM: it comes back at %s. If another time would suit better, propose it."
 	for _, c := range []struct {
 		answer  command.Remind
 		message string
@@ -387,16 +402,16 @@ func TestAnswersToAReminder(t *testing.T) {
 		update  string
 		action  string
 	}{
-		{command.Remind{Word: command.Done}, fmt.Sprintf(textDone, "Call Ada"), "", "as done at 1:00 AM", audit.TaskRemoved},
-		{command.Remind{Word: command.Later}, fmt.Sprintf(textComesBack, "Call Ada", "02:00"), "2000-01-01 02:00", "back at 02:00", audit.TaskMoved},
+		{command.Remind{Word: command.Done}, fmt.Sprintf(textDone, "Call Ada"), "", "marked the reminder \"Call Ada\" (ID) as done at 1:00 AM.", audit.TaskRemoved},
+		{command.Remind{Word: command.Later}, fmt.Sprintf(textComesBack, "Call Ada", "02:00"), "2000-01-01 02:00", fmt.Sprintf(putOff, "02:00"), audit.TaskMoved},
 		{
 			command.Remind{Word: command.Later, Until: time.Date(2000, 1, 1, 5, 0, 0, 9, time.UTC)},
-			fmt.Sprintf(textComesBack, "Call Ada", "06:00"), "2000-01-01 06:00", "back at 06:00", audit.TaskMoved,
+			fmt.Sprintf(textComesBack, "Call Ada", "06:00"), "2000-01-01 06:00", fmt.Sprintf(putOff, "06:00"), audit.TaskMoved,
 		},
 		{
 			command.Remind{Word: command.NotToday},
 			fmt.Sprintf(textComesBack, "Call Ada", "Sun 2 Jan 01:30"), "2000-01-02 01:30",
-			"back at Sun 2 Jan 01:30", audit.TaskMoved,
+			fmt.Sprintf(putOff, "Sun 2 Jan 01:30"), audit.TaskMoved,
 		},
 	} {
 		inBubble(t, func(t *testing.T, d *desk) {
@@ -412,9 +427,9 @@ func TestAnswersToAReminder(t *testing.T) {
 			if at := file.RunAt.Format("2006-01-02 15:04"); c.at != "" && at != c.at || (file.ID == "") != (c.at == "") {
 				t.Errorf("%+v: due at %s, want %s", c.answer, at, c.at)
 			}
-			list := d.pending()
-			if len(list) != 1 || !strings.Contains(list[0], c.update) || !strings.Contains(list[0], textTheUser) || !strings.Contains(list[0], "2 times since") {
-				t.Errorf("%+v: pending %q", c.answer, list)
+			update := "The user " + strings.Replace(c.update, "ID", c.answer.ID, 1) + " It had reached the user 2 times since 00:40."
+			if list := d.pending(); !slices.Equal(list, []string{update}) {
+				t.Errorf("%+v: pending %q, not %q", c.answer, list, update)
 			}
 			why := fmt.Sprintf(textAnswered, c.message, "01:00")
 			if c.at != "" { // P8
@@ -443,7 +458,7 @@ func TestAnswersThatCannotBe(t *testing.T) {
 		id := d.reminder(time.Hour)
 		d.refuse(command.Remind{ID: id, Word: "perhaps"}, fmt.Sprintf(textNoWord, "perhaps"))
 		d.refuse(command.Remind{ID: id, Word: command.Later, Until: d.now()}, fmt.Sprintf(textLaterPassed, "01:00"))
-		d.refuse(command.Remind{ID: id, Word: command.Later, Until: d.now().Add(farthest + time.Second)}, "more than a year away")
+		d.refuse(command.Remind{ID: id, Word: command.Later, Until: d.now().Add(farthest + time.Second)}, fmt.Sprintf(textLaterFar, "1 Jan 2001 01:00"))
 		if d.retired != nil || d.pending() != nil {
 			t.Errorf("retired %q, pending %q", d.retired, d.pending())
 		}
@@ -506,9 +521,12 @@ func TestAnAgentsRemindersHaveItsRights(t *testing.T) {
 			if e.Actor != audit.Agent || e.From != "main session" {
 				t.Errorf("recorded %+v", e)
 			}
-			actions = append(actions, e.Action+" "+e.Subject)
+			actions = append(actions, e.Action+" "+e.Subject+" "+e.Detail)
 		}
-		if want := []string{audit.TaskAdded + " " + first.ID, audit.TaskAdded + " " + second.ID, audit.TaskRemoved + " " + first.ID}; !slices.Equal(actions, want) {
+		if want := []string{
+			audit.TaskAdded + " " + first.ID + " Call Ada, at 2000-01-01T03:00:00+01:00", audit.TaskAdded + " " + second.ID + " Call Ada, at 2000-01-01T02:00:00+01:00",
+			audit.TaskRemoved + " " + first.ID + " " + first.Path,
+		}; !slices.Equal(actions, want) {
 			t.Errorf("recorded %q, want %q", actions, want)
 		}
 		d.err = errors.New("no right")
@@ -518,47 +536,248 @@ func TestAnAgentsRemindersHaveItsRights(t *testing.T) {
 	})
 }
 
+// daily are the fires of a routine at nine each day, from a day of January 2000.
+func (d *desk) daily(name string, first int) (rows string) {
+	for i := range describedFires {
+		at := time.Date(2000, 1, first+i, 9, 0, 0, 0, d.o.Zone)
+		rows += fmt.Sprintf("%-9s %s, %s\n", name, at.Format("Mon 2006-01-02 15:04"), words.In(at, d.now()))
+		name = ""
+	}
+	return rows
+}
+
 func TestADescriptionSaysWhatATaskMayAndWhenItFires(t *testing.T) {
+	const all = "id: r1\ncron: \"0 9 * * *\"\nbackground: true\nskills: [cook]\nallow-ping: false\nmodel: haiku\nthinking: false\nisolated: true\n" +
+		"critical: true\nmissed: run\nallowed-tools: [\"Read(./**.md)\", Write]\n"
+	const rights = `routine   r1 · routines/x.md
+runs      in the background, without the conversation's history, with haiku, without thinking
+tells     may not ping; reports: on ping
+may use   Read(./**.md), Write
+skills    cook
+without   cook: needs your approval: it may write files
+money     runs above the caps too
+`
+	const made = "when      at 9:00, every day (0 9 * * *)\nmissed    made up for, at most 12 hours late\n"
+	for name, c := range map[string]struct {
+		kind, keys string
+		prepare    func(*desk)
+		want       string // NEXT, THEN and WOULD are the fires of each day from the first or second
+	}{
+		"all rights": {"routines", all, nil, rights + made + "NEXT"},
+		"snoozed": {
+			"routines", all, func(d *desk) { d.do(command.Snooze{ID: "r1", Until: d.now().Add(24 * time.Hour)}) },
+			rights + "held      snoozed until Sun 2 Jan 01:00\n" + made + "THEN",
+		},
+		"paused": {
+			"routines", all, func(d *desk) { d.do(command.Pause{ID: "r1", Paused: true}) }, rights + "held      paused, until you let it go on\n" + made + "WOULD",
+		},
+		"other rights": {
+			"routines", "id: r1\ncron: \"0 9 * * *\"\nbackground: true\nessential: true\ncheck: sh c.sh\ntrust-input: true\ndisallowed-tools: [\"Bash(rm *)\"]\n" +
+				"subagent: cook\nwindow: 9:00-10:00\njitter: 5 min\nupdate-main-session: always\n", nil, `routine   r1 · routines/x.md
+runs      in the background
+tells     may ping; reports: always
+never     Bash(rm *)
+check     sh c.sh
+trusts    keeps its tools when it has read what strangers write
+essential its first ping is beside the budget, and needs no model
+as        cook
+when      at 9:00, every day (0 9 * * *)
+window    9:00-10:00: the bot chooses the minute
+jitter    up to 5m later
+NEXT`,
+		},
+		"held by its own run": {
+			"routines", "id: r1\ncron: \"0 9 * * *\"\nbackground: true\ncheck: sh c.sh\nsay: check\n",
+			func(d *desk) { _, _ = d.Stop(policy.Writer{}, "r1", toolset.Stop{Reason: "all done."}) }, `routine   r1 · routines/x.md
+runs      in the background, without a model
+tells     may ping; reports: on ping
+check     sh c.sh
+says      what the check prints, as it is; it costs nothing
+held      paused, until you let it go on, by its own run: all done.
+when      at 9:00, every day (0 9 * * *)
+          the original program ignores say and runs the prompt with a model
+WOULD`,
+		},
+		"in the conversation": {"routines", "id: r1\ncron: \"0 9 13 * 5\"\nuntil: 2000-01-13\n", nil, `routine   r1 · routines/x.md
+runs      in the main session
+when      at 9:00, on the 13th of every month, and also every Friday, until 13 January 2000 (0 9 13 * 5)
+          With both day fields set, it fires on days that match either one.
+next      Fri 2000-01-07 09:00, in 6 days
+          Thu 2000-01-13 09:00, in 12 days
+`},
+		"skipped times": {"routines", "id: r1\ncron: \"0 9 * * 2\"\nevery: 2 weeks\nfrom: 2000-01-04\nuntil: 2000-04-30\n", nil, `routine   r1 · routines/x.md
+runs      in the main session
+when      at 9:00, every 2 weeks on Tuesday, from 4 January 2000 until 30 April 2000 (0 9 * * 2)
+next      Tue 2000-01-04 09:00, in 3 days
+          Tue 2000-01-18 09:00, in 17 days
+          Tue 2000-02-01 09:00, in 31 days
+          Tue 2000-02-15 09:00, in 45 days
+          Tue 2000-02-29 09:00, in 59 days
+          Tue 2000-03-14 09:00, in 73 days
+          Tue 2000-03-28 09:00, in 87 days
+          Tue 2000-04-11 09:00, in 101 days
+          Tue 2000-04-25 09:00, in 115 days
+skipped   Tue 2000-01-11 09:00, it is every 2 weeks, counted from 4 January 2000
+          Tue 2000-01-25 09:00, it is every 2 weeks, counted from 4 January 2000
+          Tue 2000-02-08 09:00, it is every 2 weeks, counted from 4 January 2000
+          Tue 2000-02-22 09:00, it is every 2 weeks, counted from 4 January 2000
+          Tue 2000-03-07 09:00, it is every 2 weeks, counted from 4 January 2000
+`},
+		"a reminder with problems": {
+			"reminders", "id: k1\nrun-at: \"2000-01-01T02:00:00+01:00\"\nuntil: done\nbackground: true\nmax-chain: 3\nahead: [2 hours, \"30 min: leave now\"]\n", func(d *desk) {
+				d.o.Lacking = func() []routines.Problem {
+					return []routines.Problem{
+						{File: "reminders/x.md", Severity: routines.Warning, Message: "no skill"},
+						{File: "reminders/y.md", Severity: routines.Error, Message: "other"},
+						{File: "reminders/x.md", Line: 3, Severity: routines.Error, Message: "odd"},
+					}
+				}
+			}, `reminder  k1 · reminders/x.md
+runs      in the background
+tells     may ping; reports: on ping
+when      Sat 2000-01-01 02:00, in 1 h
+before    Sat 2000-01-01 00:00, 2 hours, has passed
+          Sat 2000-01-01 01:30, 30 minutes: leave now
+          the original program ignores ahead and fires only at the time itself
+until     done; comes back after 30 min
+chain     check 1 of 4
+warning   no skill
+error     line 3: odd
+`,
+		},
+	} {
+		inBubble(t, func(t *testing.T, d *desk) {
+			storetest.Put(t, d.dir, "skills/cook/SKILL.md", "---\nname: cook\ndescription: Cooks\n---\nCook\n")
+			rel, file, id := c.kind+"/x.md", "---\n"+c.keys+"---\nWater the plants", c.keys[len("id: "):][:2]
+			storetest.Put(t, d.dir, rel, file+"\n")
+			d.o.Schedule.Refresh(rel)
+			d.left, d.o.Notice = "it may write files", func(string) {}
+			if c.prepare != nil {
+				c.prepare(d)
+			}
+			fires := strings.NewReplacer("NEXT", d.daily("next", 1), "THEN", d.daily("next", 2), "WOULD", d.daily("would", 1))
+			if diff := cmp.Diff("Water the plants\n"+fires.Replace(c.want)+"\n"+file+"\n", d.describe(id)); diff != "" {
+				t.Errorf("%s (-want +got)\n%s", name, diff)
+			}
+			storetest.Put(t, d.dir, rel, file+strings.Repeat("x", describedText))
+			d.o.Schedule.Refresh(rel)
+			if body := d.describe(id); !strings.HasSuffix(body, "xx…\n(the rest of the file is not shown)\n") {
+				t.Errorf("%s: a long file ends %q", name, body[len(body)-60:])
+			}
+		})
+	}
 	inBubble(t, func(t *testing.T, d *desk) {
-		id := d.routine()
-		storetest.Put(t, d.dir, "skills/cook/SKILL.md", "---\nname: cook\ndescription: Cooks\n---\nCook\n")
-		rel := d.File(id).Path
-		storetest.Put(t, d.dir, rel, fmt.Sprintf("---\nid: %q\ncron: \"0 9 * * *\"\nbackground: true\nskills: [cook]\nallow-ping: false\nmodel: haiku\n"+
-			"thinking: false\nisolated: true\ncritical: true\nmissed: run\n---\nWater the plants\n%s", id, strings.Repeat("x", describedText)))
-		d.o.Schedule.Refresh(rel)
-		d.left = "it may write files"
-		body := d.describe(id)
-		for _, want := range []string{
-			"without the conversation's history, with haiku, without thinking", "may not ping", "skills    cook", "cook: " + fmt.Sprintf(textWaits, "it may write files"),
-			"runs above the caps too", "made up for", "next      Sat 2000-01-01 09:00", "Mon 2000-01-10 09:00", textCutHere,
+		for id, shown := range map[string]string{"nothing": "nothing", strings.Repeat("x", 61): strings.Repeat("x", 59) + "…"} {
+			if _, err := d.Describe(id); err == nil || err.Error() != fmt.Sprintf(command.TextNoTask, shown) {
+				t.Errorf("a task that is not there: %v", err)
+			}
+		}
+	})
+}
+
+func TestARunStopsItsOwnRoutineAsItsUserCould(t *testing.T) {
+	stop := func(id, reason string, until time.Duration, end bool) func(*desk) (toolset.Stopped, error) {
+		return func(d *desk) (toolset.Stopped, error) {
+			s := toolset.Stop{Reason: reason, End: end}
+			if until != 0 {
+				s.Until = d.now().Add(until)
+			}
+			return d.Stop(policy.Writer{Kind: "run 1"}, id, s)
+		}
+	}
+	paused := fmt.Sprintf(textStopped, "Water the plants", textPausedItself, "done", "resumed")
+	for name, c := range map[string]struct {
+		key     string // one more line of its file
+		before  func(*desk)
+		stop    func(*desk) (toolset.Stopped, error)
+		done    toolset.Stopped
+		action  string
+		refused string
+	}{
+		"it pauses itself": {stop: stop("r1", "done.", 0, false), done: toolset.Stopped{Answer: toolset.TextPaused, Said: paused, Briefly: "paused itself"}, action: audit.TaskHeld},
+		"until a time": {
+			stop: stop("r1", "done", 26*time.Hour, false), action: audit.TaskHeld,
+			done: toolset.Stopped{
+				Answer: fmt.Sprintf(toolset.TextSnoozed, "Sun 2 Jan 03:00"), Said: "Water the plants paused itself until Sun 2 Jan 03:00: done. It can be resumed.",
+				Briefly: "paused itself until Sun 2 Jan 03:00",
+			},
+		},
+		"it ends itself": {
+			stop: stop("r1", "done", 0, true), action: audit.TaskRemoved,
+			done: toolset.Stopped{Answer: toolset.TextEnded, Said: "Water the plants ended itself: done. It can be restored within a day.", Briefly: "ended itself"},
+		},
+		"after a pause of its own": {
+			before: func(d *desk) { _, _ = stop("r1", "wait", time.Hour, false)(d) }, stop: stop("r1", "done", 0, false), action: audit.TaskHeld,
+			done: toolset.Stopped{Answer: toolset.TextPaused, Said: paused, Briefly: "paused itself"},
+		},
+		"after a pause of its user": {before: func(d *desk) { d.do(command.Pause{ID: "r1", Paused: true}) }, stop: stop("r1", "done", 0, false), refused: textStopHeld},
+		"an essential one":          {key: "essential: true\n", stop: stop("r1", "done", 0, false), refused: textStopEssential},
+		"a critical one":            {key: "critical: true\n", stop: stop("r1", "done", 0, true), refused: textStopCritical},
+		"for more than a year":      {stop: stop("r1", "done", farthest+time.Second, false), refused: fmt.Sprintf(textSnoozeTooLong, "1 Jan 2001 01:00")},
+		"one that is not there":     {stop: stop("nothing", "done", 0, false), refused: noTask},
+	} {
+		inBubble(t, func(t *testing.T, d *desk) {
+			var notices, want []string
+			d.o.Notice = func(text string) { notices = append(notices, text) }
+			storetest.Put(t, d.dir, "routines/x.md", "---\nid: r1\ncron: \"0 9 * * *\"\nbackground: true\n"+c.key+"---\nWater the plants\n")
+			d.o.Schedule.Refresh("routines/x.md")
+			if c.before != nil {
+				c.before(d)
+			}
+			notices, d.changed = nil, 0
+			recorded, _, _ := d.o.Audit.Read(9)
+			done, err := c.stop(d)
+			if c.refused == "" && err != nil || c.refused != "" && (err == nil || err.Error() != c.refused) || done != c.done {
+				t.Errorf("%s: %+v, %v", name, done, err)
+			}
+			entries, _, _ := d.o.Audit.Read(9)
+			if entries = entries[len(recorded):]; c.refused == "" {
+				want = []string{c.done.Said}
+				entry := audit.Entry{At: d.now(), Actor: audit.Agent, From: "run 1", Action: c.action, Subject: "r1", Detail: c.done.Briefly + ": done" + map[bool]string{true: "."}[name == "it pauses itself"]}
+				if diff := cmp.Diff([]audit.Entry{entry}, entries); diff != "" {
+					t.Errorf("%s: recorded (-want +got)\n%s", name, diff)
+				}
+			}
+			if !slices.Equal(notices, want) || d.changed != len(want) || c.refused != "" && len(entries) > 0 || slices.Contains(d.ids(), "r1") == (c.action == audit.TaskRemoved) {
+				t.Errorf("%s: noticed %q, changed %d times, there are %q", name, notices, d.changed, d.ids())
+			}
+		})
+	}
+}
+
+func TestANewTaskHasItsWindowAndWhatItSaysBefore(t *testing.T) {
+	inBubble(t, func(t *testing.T, d *desk) {
+		window, err := leeway.ParseWindow("9:30-10:00")
+		testkit.Must(t, err)
+		for _, c := range []struct {
+			add  command.AddTask
+			says string
+			file command.TaskFile
+		}{
+			{
+				command.AddTask{At: d.now().Add(3 * time.Hour), Message: "Call Ada", Ahead: "4 hours, 1 hour: go", Critical: true, Isolated: true, Model: "haiku"},
+				"Call Ada added, next 04:00; before that at (4 hours before has passed), 03:00",
+				command.TaskFile{Task: routines.Task{Critical: true, Isolated: true, Model: "haiku"}, RunAt: d.now().Add(3 * time.Hour)},
+			},
+			{
+				command.AddTask{At: d.now().Add(3 * time.Hour), Message: "Call Ada", Window: window},
+				"Call Ada added, next 09:30",
+				command.TaskFile{Task: routines.Task{Leeway: leeway.Rule{Window: window}}, RunAt: time.Date(2000, 1, 1, 9, 30, 0, 0, d.o.Zone)},
+			},
+			{
+				command.AddTask{Cron: "0 7 * * 1", Message: "Call Ada", Window: window, Ahead: "1 hour"},
+				"Call Ada added, next Mon 3 Jan 09:30",
+				command.TaskFile{Task: routines.Task{Leeway: leeway.Rule{Window: window}}, Cron: "30 9 * * 1"},
+			},
 		} {
-			if !strings.Contains(body, want) {
-				t.Errorf("%q is missing in\n%.1500s", want, body)
+			out := d.do(c.add)
+			f := d.File(out.Decision.Subject)
+			got := command.TaskFile{
+				Task: routines.Task{Critical: f.Critical, Isolated: f.Isolated, Model: f.Model, Leeway: f.Leeway}, Cron: f.Cron, RunAt: f.RunAt,
 			}
-		}
-		if strings.Contains(body, "2000-01-11") || strings.Contains(body, "held") {
-			t.Errorf("more than it should:\n%.1500s", body)
-		}
-		d.do(command.Snooze{ID: id, Until: d.now().Add(24 * time.Hour)})
-		body = d.describe(id)
-		if !strings.Contains(body, "snoozed until Sun 2 Jan 01:00") || !strings.Contains(body, "next      Sun 2000-01-02 09:00") {
-			t.Errorf("snoozed:\n%.1200s", body)
-		}
-		d.do(command.Pause{ID: id, Paused: true})
-		if body = d.describe(id); !strings.Contains(body, "held      paused") || !strings.Contains(body, "would     Sat 2000-01-01 09:00") {
-			t.Errorf("paused:\n%.1200s", body)
-		}
-		body = d.describe(d.reminder(time.Hour))
-		for _, want := range []string{"Sat 2000-01-01 02:00, in 1 h", "until     done", "check 1 of", "may ping", "Call Ada"} {
-			if !strings.Contains(body, want) {
-				t.Errorf("%q is missing in\n%s", want, body)
+			if diff := cmp.Diff(c.file, got); diff != "" || out.Message != c.says || (len(f.Ahead) == 2) != c.add.Critical {
+				t.Errorf("%q, want %q; ahead %v; (-want +got)\n%s", out.Message, c.says, f.Ahead, diff)
 			}
-		}
-		if strings.Contains(body, textCutHere) {
-			t.Errorf("more than it should:\n%s", body)
-		}
-		if _, err := d.Describe("nothing"); err == nil || !strings.Contains(err.Error(), "nothing") {
-			t.Errorf("a task that is not there: %v", err)
 		}
 	})
 }
@@ -567,7 +786,8 @@ func TestStartersAreInstalledOnce(t *testing.T) {
 	inBubble(t, func(t *testing.T, d *desk) {
 		out := d.do(command.AddStarters{})
 		n := len(d.ids())
-		if n == 0 || !strings.Contains(out.Message, "starter routine") || out.Decision.Action != audit.TaskAdded {
+		said := strings.TrimPrefix(out.Message, fmt.Sprintf("%d starter routines installed: ", n))
+		if n < 2 || out.Decision != (audit.Entry{Action: audit.TaskAdded, Subject: "starter routines", Detail: said}) || strings.Count(said, ",") != n-1 {
 			t.Errorf("%+v, %d tasks", out, n)
 		}
 		if out := d.do(command.AddStarters{}); out.Message != textStartersThere || len(d.ids()) != n || out.Decision.Action != "" {

@@ -3,6 +3,7 @@ package updates
 import (
 	"errors"
 	"fmt"
+	"os"
 	"runtime"
 	"slices"
 	"strings"
@@ -14,6 +15,7 @@ import (
 	"pgregory.net/rapid"
 
 	"ollimbot/core/base/testkit"
+	"ollimbot/core/storage/store/storetest"
 )
 
 // claim starts a delivery, which must contain these messages.
@@ -35,12 +37,47 @@ func TestAUsersMessageAloneIsADelivery(t *testing.T) {
 	p := newPlace(t, "")
 	d, err := p.queue.Claim(func([]Update) Delivery { return NewDelivery("session", "hello", []string{"a1b2c3d4"}) })
 	testkit.Must(t, err)
-	if got, _, found, err := p.queue.Unsettled(); err != nil || !found || !cmp.Equal(got, d) {
-		t.Errorf("%+v, found %v, %v", got, found, err)
+	const sum = "2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824"
+	if text := storetest.Text(t, p.dir, deliveryFile); text != `{"session":"session","sha256":"`+sum+`","updates":[],"waiting":["a1b2c3d4"]}`+"\n" {
+		t.Errorf("the record is %s", text)
+	}
+	for range 2 { // in the form of now, and of an earlier version
+		if got, _, found, err := p.queue.Unsettled(); err != nil || !found || !cmp.Equal(got, d) {
+			t.Errorf("%+v, found %v, %v", got, found, err)
+		}
+		storetest.Put(t, p.dir, deliveryFile, `{"session":"session","sha256":"`+sum+`","updates":[],"waiting":"a1b2c3d4"}`)
 	}
 	testkit.Must(t, p.queue.Settle(d, true))
 	if _, _, found, err := p.queue.Unsettled(); found || err != nil {
 		t.Errorf("found %v, %v", found, err)
+	}
+}
+
+func TestWhatHasArrivedIsNotShownWhileItCannotBeSettled(t *testing.T) {
+	p := newPlace(t, "")
+	p.add(t, "one")
+	d := claim(t, p.queue, "one")
+	p.add(t, "since")
+	lock := p.dir.Path("state/." + turnName + ".lock")
+	testkit.Must(t, errors.Join(os.Remove(lock), os.Mkdir(lock, 0o700)))
+	for _, arrived := range []bool{false, true} {
+		if err := p.queue.Settle(d, arrived); err == nil || !strings.HasPrefix(err.Error(), "settle a delivery: ") {
+			t.Error(err)
+		}
+		if got := len(p.queue.Peek()); arrived != (got == 1) {
+			t.Errorf("arrived: %v, %d are shown", arrived, got)
+		}
+		for _, other := range []Delivery{d, {Session: "x", Digest: d.Digest, Keys: d.Keys}, {Session: d.Session, Digest: "x", Keys: d.Keys}} {
+			testkit.Must(t, p.dir.WriteJSON(deliveryFile, other))
+			if _, got, found, err := p.queue.Unsettled(); err != nil || !found || got != (arrived && cmp.Equal(other, d)) {
+				t.Errorf("%+v has arrived: %v, found %v, %v", other, got, found, err)
+			}
+		}
+	}
+	testkit.Must(t, errors.Join(os.Remove(lock), p.queue.Settle(d, true)))
+	p.pending(t, "since")
+	if _, arrived, found, err := p.queue.Unsettled(); arrived || found || err != nil {
+		t.Errorf("arrived %v, found %v, %v", arrived, found, err)
 	}
 }
 
@@ -200,8 +237,10 @@ func TestTheLabelOfAnUpdateIsStoredAndReadByAnybody(t *testing.T) {
 	p := newPlace(t, "")
 	testkit.Must(t, p.queue.AppendFrom(morning(), "The build is red.", Source{}, "webhook build → run 4f2a91c0"))
 	testkit.Must(t, p.queue.AppendFrom(morning().Add(time.Minute), "Own words.", Source{}, ""))
-	if got := p.content(t); !strings.Contains(got, `"label": "webhook build → run 4f2a91c0 → update"`) && !strings.Contains(got, `\u2192 update"`) {
-		t.Errorf("the file says %s", got)
+	want := `[{"ts": "2026-11-23T09:00:00-08:00", "message": "The build is red.", "label": "webhook build \u2192 run 4f2a91c0 \u2192 update"}, ` +
+		`{"ts": "2026-11-23T09:01:00-08:00", "message": "Own words."}]` + "\n"
+	if diff := cmp.Diff(want, p.content(t)); diff != "" {
+		t.Errorf("the file (-want +got)\n%s", diff)
 	}
 	list := NewQueue(p.dir, pacific, nil).Peek()
 	if len(list) != 2 || list[0].Label != "webhook build → run 4f2a91c0 → update" || list[1].Label != "" || Labels(list) != list[0].Label || Labels(list[1:]) != "" {
@@ -221,16 +260,17 @@ func TestWhoLeftAnUpdateIsStored(t *testing.T) {
 	for range 2 { // the same text twice is two updates
 		testkit.Must(t, p.queue.AppendFrom(morning(), "Two mails.", by, ""))
 	}
-	want := `[{"ts": "2026-11-23T09:00:00-08:00", "message": "Two mails.", "run": "4f2a91c0", "from": "Email sweep"}, `
-	if got := p.content(t); !strings.HasPrefix(got, want) {
-		t.Errorf("the file says %s", got)
+	const said = `"message": "Two mails.", "run": "4f2a91c0", "from": "Email sweep"}`
+	want := `[{"ts": "2026-11-23T09:00:00-08:00", ` + said + `, {"ts": "2026-11-23T09:00:00.000001-08:00", ` + said + "]\n"
+	if diff := cmp.Diff(want, p.content(t)); diff != "" {
+		t.Errorf("the file (-want +got)\n%s", diff)
 	}
 	list := NewQueue(p.dir, pacific, nil).Peek()
 	if len(list) != 2 || list[0].Source != by || list[1].Source != by {
 		t.Errorf("%+v", list)
 	}
-	if err := p.queue.AppendFrom(morning(), " ", by, ""); err == nil {
-		t.Error("an update without text was kept")
+	if err := p.queue.AppendFrom(morning(), " ", by, ""); err == nil || err.Error() != "an update needs readable text" {
+		t.Errorf("without text: %v", err)
 	}
 	others := newPlace(t, `[{"ts": "2026-11-23T08:45:40-08:00", "message": "a", "run": "\u001b[2Jone", "from": "two\nlines"}]`)
 	if got := others.queue.Peek()[0].Source; got != (Source{Run: "one", From: "two lines"}) {

@@ -141,7 +141,7 @@ func decodeEntry(raw rawEntry, fields map[string]json.RawMessage, fallback time.
 
 // count returns a JSON number that is a valid count, and 0 for anything else.
 func count(raw json.RawMessage) int {
-	if len(raw) == 0 {
+	if len(raw) == 0 { // most updates have none, and an error takes memory
 		return 0
 	}
 	n, err := strconv.Atoi(string(raw))
@@ -173,19 +173,12 @@ func text(raw json.RawMessage) string {
 // for every other message.
 func sentinelCount(message string) int {
 	prefix, suffix, _ := strings.Cut(textSentinel, "%d")
-	rest, ok := strings.CutPrefix(message, prefix)
-	if !ok {
+	rest, begins := strings.CutPrefix(message, prefix)
+	digits, ends := strings.CutSuffix(rest, suffix)
+	if !begins || !ends {
 		return 0
 	}
-	digits, ok := strings.CutSuffix(rest, suffix)
-	if !ok {
-		return 0
-	}
-	n, err := strconv.Atoi(digits)
-	if err != nil || n < 1 {
-		return 0
-	}
-	return n
+	return count(json.RawMessage(digits))
 }
 
 // encode returns the file's content: a list of objects on one line, formatted as the

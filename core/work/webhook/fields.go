@@ -93,8 +93,6 @@ func explain(at frontmatter.Field, err error) error {
 		message = msgFieldsID
 	case schema.Draft:
 		message = msgFieldsDraft
-	case schema.Deep:
-		message = msgFieldsDeep
 	default:
 		message = fmt.Sprintf(msgFieldsSchema, sentences([]schema.Problem{wrong.Problem}, textFieldsRoot)[0])
 	}

@@ -22,6 +22,9 @@ import (
 	"ollimbot/core/storage/store/storetest"
 )
 
+// east is the zone of the times that are shown.
+var east = time.FixedZone("east", 2*3600)
+
 const secret = "a-long-secret-of-the-tests"
 
 // ciSpec is a fixture known to users of the original program.
@@ -140,7 +143,7 @@ func rigOn(t testing.TB, d *store.Dir, change func(*Options)) *rig {
 	o := Options{
 		Dir: d, Index: r.index, Secret: secret, Hosts: func() string { return "" },
 		Variable: func(name string) config.Secret { return config.Secret(variables[name]) },
-		Addr:     "127.0.0.1:0", Zone: time.UTC, Changed: func() {},
+		Addr:     "127.0.0.1:0", Zone: east, Changed: func() {},
 		Log:    slog.New(slog.NewTextHandler(r.writer, &slog.HandlerOptions{Level: slog.LevelDebug})),
 		Screen: safeScreen, Settle: func(string) {}, Begun: func() (map[string]string, error) { return r.begun, nil },
 		Run: func(_ context.Context, j Job) error {

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -40,18 +39,17 @@ func readObject(text []byte) ([]member, error) {
 	if err := walk(decoder(text), 1); err != nil {
 		return nil, err
 	}
-	d, values := decoder(text), map[string]any{}
-	if first, err := d.Token(); err != nil || first != json.Delim('{') || decoder(text).Decode(&values) != nil {
+	d, values := decoder(text), map[string]any{} // which have no errors left
+	if first, _ := d.Token(); first != json.Delim('{') {
 		return nil, errNotObject
 	}
+	_ = decoder(text).Decode(&values)
 	var list []member
 	for d.More() {
 		var raw json.RawMessage
-		token, err := d.Token()
-		key, ok := token.(string)
-		if err != nil || !ok || d.Decode(&raw) != nil {
-			return nil, errJSON
-		}
+		token, _ := d.Token()
+		key, _ := token.(string)
+		_ = d.Decode(&raw)
 		list = append(list, member{key: key, raw: raw, value: values[key]})
 	}
 	return list, nil
@@ -63,12 +61,9 @@ func decoder(text []byte) *json.Decoder {
 	return d
 }
 
-// walk checks the next value, which is at that depth.
+// walk checks the next value of valid JSON, which is at that depth.
 func walk(d *json.Decoder, depth int) error {
-	token, err := d.Token()
-	if err != nil {
-		return errJSON
-	}
+	token, _ := d.Token()
 	if number, ok := token.(json.Number); ok {
 		return checkNumber(number.String())
 	}
@@ -81,8 +76,8 @@ func walk(d *json.Decoder, depth int) error {
 	seen := map[json.Token]bool{}
 	for d.More() {
 		if token == json.Delim('{') {
-			key, err := d.Token()
-			if err != nil || seen[key] {
+			key, _ := d.Token()
+			if seen[key] {
 				return errJSON
 			}
 			seen[key] = true
@@ -91,9 +86,7 @@ func walk(d *json.Decoder, depth int) error {
 			return err
 		}
 	}
-	if _, err := d.Token(); err != nil { // the closing bracket
-		return errJSON
-	}
+	_, _ = d.Token() // the closing bracket
 	return nil
 }
 
@@ -118,9 +111,7 @@ func (m member) text() string {
 		return s
 	}
 	var b bytes.Buffer
-	if err := json.Compact(&b, m.raw); err != nil {
-		return fmt.Sprint(m.value) // unreachable: it was valid JSON
-	}
+	_ = json.Compact(&b, m.raw) // it is valid JSON
 	return b.String()
 }
 

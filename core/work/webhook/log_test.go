@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"strings"
 	"testing"
@@ -63,7 +64,8 @@ func TestAfterARestartEachOpenDeliveryRunsOnceOrIsReportedOnce(t *testing.T) {
 					}
 					begun[fmt.Sprintf("aaaaaaa%d-1", i)] = s.begun
 				}
-				text += fmt.Sprintf(`{"id":"bbbbbbbb","webhook":"fixed","at":%q,"outcome":"do\u001b[31mne\u0007"}`, time.Now().Format(time.RFC3339))
+				text += fmt.Sprintf(`{"id":"bbbbbbbb","webhook":"fixed","at":%q,"outcome":"do\u001b[31mne\u0007","verdict":"un\u001b[31mclear","remote":"x\ny",`+
+					`"flagged":["a\tb",%q],"size":7,"status":202}`, time.Now().Format(time.RFC3339), strings.Repeat("z", 101))
 				storetest.Put(t, d, LogFile, text+"\n"+`{"id":"torn`)
 				ran, noted := map[string]int{}, ""
 				for round := range 3 {
@@ -95,8 +97,12 @@ func TestAfterARestartEachOpenDeliveryRunsOnceOrIsReportedOnce(t *testing.T) {
 				for _, one := range last.Deliveries() {
 					i := int(one.ID[7] - '0')
 					if one.ID == "bbbbbbbb" {
-						if one.Outcome != Done {
-							t.Errorf("not cleaned: %+v", one)
+						want := Delivery{
+							ID: "bbbbbbbb", Webhook: "fixed", At: one.At, Outcome: Done, Verdict: "unclear", Remote: "x y",
+							Flagged: []string{"a    b", strings.Repeat("z", 99) + "…"}, Size: 7, Status: 202, Count: 1,
+						}
+						if diff := gocmp.Diff(want, one); diff != "" {
+							t.Errorf("not cleaned: %s", diff)
 						}
 						continue
 					}
@@ -134,9 +140,16 @@ func TestAHeldDeliveryCutOffByACrashIsReportedInTheSameWordsAndNotScreenedAgain(
 		})
 		l := newPipes()
 		stop := first.start(t, l)
-		l.post(t, "github-ci", held1)
+		l.to(t, with(httptest.NewRequest(http.MethodPost, "/hook/github-ci", strings.NewReader(held1)), "Authorization", "Bearer "+secret, "Idempotency-Key", "a"))
 		synctest.Wait()
 		stop()
+		const begin = `{"id":"ID","webhook":"github-ci","at":"2000-01-01T00:00:00Z","size":74,"remote":"pipe",`
+		const middle, end = `"outcome":"accepted","status":202,"count":1,"payload":` + held1, `,"key":"619fc9d47e0f2e68a6a5d64b04f60aa3"}` + "\n"
+		const note = `,"note":"Webhook github-ci: a delivery was held and not run, because the screening found instructions in the field branch. Delivery ID."`
+		const want = begin + middle + end + begin + `"verdict":"held","flagged":["branch"],` + middle + note + end
+		if got := strings.ReplaceAll(string(crashed), first.Deliveries()[0].ID, "ID"); got != want {
+			t.Errorf("the log says\n%s", got)
+		}
 		testkit.Must(t, first.dir.Write(LogFile, crashed))
 		again := rigOn(t, first.dir, func(o *Options) {
 			o.Screen = func(context.Context, map[string]string) (bool, []string, error) {
@@ -172,8 +185,8 @@ func TestMemoryAndFileStayBounded(t *testing.T) {
 			r.ask("POST", fmt.Sprintf("/hook/w%d", i), "Bearer "+secret, "{}")
 		}
 		stop()
-		if n := len(r.Deliveries()); n != shown {
-			t.Errorf("%d are shown", n)
+		if n, kept := len(r.Deliveries()), len(r.deliveryLog().list); n != shown || kept != keptMost {
+			t.Errorf("%d are shown of %d", n, kept)
 		}
 		rigOn(t, d, nil).Recover()
 		list, err := Log(d, 1<<20)

@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"ollimbot/core/base/testkit"
+	"ollimbot/core/storage/config"
 )
 
 // waitFor lets time pass in a bubble.
@@ -79,7 +80,7 @@ func TestTheChecksComeInTheirOrderWithTheirAnswers(t *testing.T) {
 func TestTheLimitOfAPayloadIsExact(t *testing.T) {
 	body := func(n int) string { return `{"note":"` + strings.Repeat("x", n-len(`{"note":""}`)) + `"}` }
 	r := newRig(t, nil)
-	if w := r.post("open", body(MaxBody+1)); w.Code != http.StatusRequestEntityTooLarge {
+	if w := r.post("open", body(MaxBody+1)); w.Code != http.StatusRequestEntityTooLarge || w.Header().Get("Connection") != "close" {
 		t.Errorf("one byte more: %d", w.Code)
 	}
 	// The spec's schema allows fewer characters, so this one is read and validated.
@@ -91,17 +92,11 @@ func TestTheLimitOfAPayloadIsExact(t *testing.T) {
 	}
 	request, _ := http.NewRequest(http.MethodPost, "/hook/open", io.MultiReader(strings.NewReader(body(MaxBody+1)))) // without a length
 	request.Header.Set("Authorization", "Bearer "+secret)
-	d := &Delivery{}
-	if refusal := r.check(discard{}, request, "open", d); refusal == nil || refusal.Status != http.StatusRequestEntityTooLarge || d.Size != MaxBody+1 {
-		t.Errorf("a body of unknown length: %v, %d bytes read", refusal, d.Size)
+	w := r.serve(request)
+	if size := r.Deliveries()[0].Size; w.Code != http.StatusRequestEntityTooLarge || w.Header().Get("Connection") != "close" || size != MaxBody+1 {
+		t.Errorf("a body of unknown length: %d, %v, %d bytes read", w.Code, w.Header(), size)
 	}
 }
-
-type discard struct{}
-
-func (discard) Header() http.Header         { return http.Header{} }
-func (discard) Write(p []byte) (int, error) { return len(p), nil }
-func (discard) WriteHeader(int)             {}
 
 func TestAPanicWhileAnsweringIs500AndLogged(t *testing.T) {
 	r := newRig(t, func(o *Options) { o.Changed = func() { panic("hush value") } })
@@ -125,12 +120,19 @@ func TestDeliverSpeaksToARunningBot(t *testing.T) {
 	if status != http.StatusAccepted || answer != `{"status":"accepted"}` || err != nil {
 		t.Errorf("%d %s %v", status, answer, err)
 	}
-	status, answer, err = Deliver(t.Context(), addr, "a/../b c", nil, bearerOf("another"))
-	if status != http.StatusNotFound && status != http.StatusUnauthorized || err != nil {
-		t.Errorf("%d %s %v", status, answer, err)
+	for _, c := range [][3]string{
+		{"a/../b c", secret, `404 {"error":"not found"}`},
+		{"a?b", secret, `404 {"error":"webhook not found: a?b"}`},
+		{"fixed", "another", `401 {"error":"unauthorized"}`},
+	} {
+		status, answer, err = Deliver(t.Context(), addr, c[0], nil, bearerOf(config.Secret(c[1])))
+		if got := fmt.Sprint(status, " ", answer); got != c[2] || err != nil {
+			t.Errorf("%s: %s, %v", c[0], got, err)
+		}
 	}
 	stop()
-	if _, _, err = Deliver(t.Context(), addr, "fixed", nil, bearerOf(secret)); err == nil || strings.Contains(err.Error(), secret) {
+	if _, _, err = Deliver(t.Context(), addr, "fixed", nil, bearerOf(secret)); err == nil || strings.Contains(err.Error(), secret) ||
+		!strings.HasPrefix(err.Error(), "deliver to "+addr+": dial tcp") || !strings.HasSuffix(err.Error(), "is the bot running, with this WEBHOOK_PORT?") {
 		t.Errorf("no bot there: %v", err)
 	}
 	if _, _, err = Deliver(t.Context(), "10.0.0.1:80", "fixed", nil, bearerOf(secret)); !errors.Is(err, errAddress) {

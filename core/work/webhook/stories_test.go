@@ -80,6 +80,9 @@ func plays(t *testing.T, stories ...story) {
 				assertNothingLeaked(t, p.rig)
 				list, err := Log(p.dir, 100)
 				testkit.Must(t, err)
+				if one, err := Log(p.dir, 1); err != nil || cmp.Diff(list[:min(1, len(list))], one) != "" {
+					t.Errorf("of %+v the newest is %+v, %v", list, one, err)
+				}
 				if now := p.Deliveries(); len(list) < 100 && cmp.Diff(list, now) != "" {
 					t.Errorf("a dashboard sees %+v, and a command %+v", now, list)
 				}
@@ -222,8 +225,8 @@ func (p *player) do(t *testing.T, step string) {
 				says = append(says, fmt.Sprint("counts ", d.Count))
 			}
 			p.say("%s", strings.Join(says, " "))
-			if d.Outcome == Held && d.Ended.IsZero() {
-				t.Errorf("it has no end: %+v", d)
+			if d.open() != d.Ended.IsZero() || d.At.Location() != east || !d.open() && d.Ended.Location() != east {
+				t.Errorf("it has no end, or its times are of another zone: %+v", d)
 			}
 		}
 	case "tally":
@@ -298,8 +301,15 @@ func TestDeliveriesAreTakenRunAndListedAsTheirStoriesSay(t *testing.T) {
 		},
 		story{
 			"payloads and old deliveries leave the file",
-			"hush open; disk hush; disk done; wait 61m; disk hush; disk done; wait 721h; disk done; look",
-			"202, on disk is hush: true, on disk is done: true, on disk is hush: false, on disk is done: true, on disk is done: false",
+			"hush open; disk hush; disk done; wait 61m; disk hush; disk done; wait 718h; disk done; wait 2h; disk done; look",
+			"202, on disk is hush: true, on disk is done: true, on disk is hush: false, on disk is done: true×2, on disk is done: false",
+		},
+		story{
+			"they are kept since their last change", "runs hang; post fixed; wait 400h; end; wait 400h; look", "202, fixed done none needed",
+		},
+		story{
+			"refusals within a minute are counted as one", "guess none; wait 60s; guess none; look; wait 61s; guess none; look",
+			"401×2, refused 401 counts 2, 401, refused 401, refused 401 counts 2",
 		},
 	)
 }

@@ -82,7 +82,6 @@ const (
 	msgNothingDeclared  = "fields declares no properties, so payloads with any fields are accepted; list them below properties:"
 	msgFieldsMapping    = "fields must be a mapping; write the JSON Schema of the payload below it, as   type: object"
 	msgFieldsUnreadable = "fields could not be read; simplify it"
-	msgFieldsDeep       = "fields is nested too deeply; make it flatter"
 	msgFieldsNumber     = "the number is out of range; use a smaller one"
 	msgFieldsRef        = `references must stay within fields; write "#/definitions/NAME", and put that part below definitions:`
 	msgFieldsDraft      = "fields always uses JSON Schema draft 7; delete the $schema line"

@@ -49,7 +49,7 @@ var vectors = map[string]struct {
 	}},
 	"Stripe with a second secret": {stripe, "whsec_test_secret", "{\n  \"id\": \"evt_test_webhook\",\n  \"object\": \"event\"\n}", 1533204620, http.Header{
 		"Stripe-Signature": {
-			"t=1533204620,v1=" + strings.Repeat("0", 64) + ",v1=b211a6d90b230f214d40f639a5547af1198a989ecb45d03e3db0ab7bdcfe15d6,v0=" + strings.Repeat("1", 64),
+			"t=1533204620,v1=" + strings.Repeat("0", 64) + ",v1=b211a6d90b230f214d40f639a5547af1198a989ecb45d03e3db0ab7bdcfe15d6,v1=" + strings.Repeat("2", 64) + ",v0=" + strings.Repeat("1", 64),
 		},
 	}},
 	"GitLab": {gitlab, "a token of GitLab", "{}", 0, http.Header{"X-Gitlab-Token": {"a token of GitLab"}}},
@@ -88,6 +88,11 @@ func TestThePublishedVectorsOfSendersAreVerified(t *testing.T) {
 }
 
 func TestWhatASenderGetsWrongIsNamed(t *testing.T) {
+	const (
+		hexOnly = "the header X-Hub-Signature-256 must be sha256= and 64 hexadecimal digits"
+		noTime  = "the signed time is not a number of seconds"
+		tooLate = "the signed time differs by more than 5 minutes from the clock of the bot"
+	)
 	now := time.Unix(1533204620, 0)
 	good := strings.Repeat("ab", 32)
 	raw, _ := hex.DecodeString(good)
@@ -98,34 +103,36 @@ func TestWhatASenderGetsWrongIsNamed(t *testing.T) {
 		wrong  string
 	}{
 		{github, nil, "the header X-Hub-Signature-256 is missing"},
-		{github, http.Header{"X-Hub-Signature-256": {" "}}, "missing"},
-		{github, http.Header{"X-Hub-Signature-256": {"sha256=" + good, "sha256=" + good}}, "more than once"},
-		{github, http.Header{"X-Hub-Signature-256": {good}}, "must be sha256="},
-		{github, http.Header{"X-Hub-Signature-256": {"sha1=" + good}}, "must be sha256="},
-		{github, http.Header{"X-Hub-Signature-256": {"sha256=" + good[1:]}}, "must be sha256="},
-		{github, http.Header{"X-Hub-Signature-256": {"sha256=" + good + "ab"}}, "must be sha256="},
-		{github, http.Header{"X-Hub-Signature-256": {"sha256=" + inBase64}}, "must be sha256="},
+		{github, http.Header{"X-Hub-Signature-256": {" "}}, "the header X-Hub-Signature-256 is missing"},
+		{github, http.Header{"X-Hub-Signature-256": {"sha256=" + good, "sha256=" + good}}, "the header X-Hub-Signature-256 is there more than once"},
+		{github, http.Header{"X-Hub-Signature-256": {good}}, hexOnly},
+		{github, http.Header{"X-Hub-Signature-256": {"sha1=" + good}}, hexOnly},
+		{github, http.Header{"X-Hub-Signature-256": {"sha256=" + good[1:]}}, hexOnly},
+		{github, http.Header{"X-Hub-Signature-256": {"sha256=" + good + "ab"}}, hexOnly},
+		{github, http.Header{"X-Hub-Signature-256": {"sha256=" + inBase64}}, hexOnly},
 		{github, http.Header{"X-Hub-Signature-256": {"sha256=" + strings.ToUpper(good)}}, ""},
 		{hmac256, http.Header{"X-Signature": {strings.ToUpper(good)}}, ""},
 		{hmac256, http.Header{"X-Signature": {"sha256=" + good}}, ""},
 		{hmac256, http.Header{"X-Signature": {inBase64}}, ""},
-		{hmac256, http.Header{"X-Signature": {inBase64 + "AAAA"}}, "or 32 bytes in base64"},
-		{hmac256, http.Header{"X-Signature": {"zz"}}, "or 32 bytes in base64"},
-		{gitlab, http.Header{}, "X-Gitlab-Token is missing"},
-		{slack, http.Header{"X-Slack-Signature": {"v0=" + good}}, slackTime + " is missing"},
-		{slack, http.Header{"X-Slack-Signature": {"v0=" + good}, slackTime: {"soon"}}, "not a number"},
-		{slack, http.Header{"X-Slack-Signature": {"v0=" + good}, slackTime: {"99999999999999999999"}}, "not a number"},
-		{slack, http.Header{"X-Slack-Signature": {"v0=" + good}, slackTime: {"0"}}, "more than 5 minutes"},
-		{slack, http.Header{"X-Slack-Signature": {"v0=" + good}, slackTime: {"9223372036854775807"}}, "more than 5 minutes"},
-		{slack, http.Header{"X-Slack-Signature": {"v0=" + good}, slackTime: {"-9223372036854775808"}}, "more than 5 minutes"},
-		{slack, http.Header{"X-Slack-Signature": {"v1=" + good}, slackTime: {"1533204620"}}, "must be v0="},
-		{stripe, http.Header{"Stripe-Signature": {"v1=" + good}}, "not a number"},
-		{stripe, http.Header{"Stripe-Signature": {"t=1533204620"}}, "must be t=TIME,v1=SIGNATURE"},
-		{stripe, http.Header{"Stripe-Signature": {"t=1533204620,v0=" + good}}, "must be t=TIME,v1=SIGNATURE"},
-		{stripe, http.Header{"Stripe-Signature": {"t=1533204000,t=1533204620,v1=" + good}}, "more than 5 minutes"},
+		{hmac256, http.Header{"X-Signature": {inBase64 + "AAAA"}}, "the header X-Signature must be 64 hexadecimal digits, also after sha256=, or 32 bytes in base64"},
+		{hmac256, http.Header{"X-Signature": {"zz"}}, "the header X-Signature must be 64 hexadecimal digits, also after sha256=, or 32 bytes in base64"},
+		{gitlab, http.Header{}, "the header X-Gitlab-Token is missing"},
+		{slack, http.Header{"X-Slack-Signature": {"v0=" + good}}, "the header X-Slack-Request-Timestamp is missing"},
+		{slack, http.Header{"X-Slack-Signature": {"v0=" + good}, slackTime: {"soon"}}, noTime},
+		{slack, http.Header{"X-Slack-Signature": {"v0=" + good}, slackTime: {"99999999999999999999"}}, noTime},
+		{slack, http.Header{"X-Slack-Signature": {"v0=" + good}, slackTime: {"0"}}, tooLate},
+		{slack, http.Header{"X-Slack-Signature": {"v0=" + good}, slackTime: {"9223372036854775807"}}, tooLate},
+		{slack, http.Header{"X-Slack-Signature": {"v0=" + good}, slackTime: {"-9223372036854775808"}}, tooLate},
+		{slack, http.Header{"X-Slack-Signature": {"v1=" + good}, slackTime: {"1533204620"}}, "the header X-Slack-Signature must be v0= and 64 hexadecimal digits"},
+		{slack, http.Header{"X-Slack-Signature": {"v0=" + inBase64}, slackTime: {"1533204620"}}, "the header X-Slack-Signature must be v0= and 64 hexadecimal digits"},
+		{stripe, http.Header{"Stripe-Signature": {"v1=" + good}}, noTime},
+		{stripe, http.Header{"Stripe-Signature": {"t=1533204620,v1=" + inBase64}}, "the header Stripe-Signature must be t=TIME,v1=SIGNATURE"},
+		{stripe, http.Header{"Stripe-Signature": {"t=1533204620"}}, "the header Stripe-Signature must be t=TIME,v1=SIGNATURE"},
+		{stripe, http.Header{"Stripe-Signature": {"t=1533204620,v0=" + good}}, "the header Stripe-Signature must be t=TIME,v1=SIGNATURE"},
+		{stripe, http.Header{"Stripe-Signature": {"t=1533204000,t=1533204620,v1=" + good}}, tooLate},
 		{stripe, http.Header{"Stripe-Signature": {",,=,t=1533204620, v1=" + good + ",x"}}, ""},
 	} {
-		if _, wrong := specOf(c.sender).claimed(c.header, now); (wrong == "") != (c.wrong == "") || !strings.Contains(wrong, c.wrong) {
+		if _, wrong := specOf(c.sender).claimed(c.header, now); wrong != c.wrong {
 			t.Errorf("%s %v: %q, not %q", c.sender, c.header, wrong, c.wrong)
 		}
 	}
@@ -242,28 +249,31 @@ func TestSendersAreRefusedWithTheReason(t *testing.T) {
 	_, _ = z.Write([]byte(push))
 	testkit.Must(t, z.Close())
 	r := newSenders(t)
+	const accepted, noJSON = `{"status":"accepted"}`, `{"error":"invalid json"}`
+	const unsigned = `{"error":"unauthorized","details":["the header X-Hub-Signature-256 is missing"]}`
 	for name, c := range map[string]struct {
 		request *http.Request
 		status  int
 		says    string
 	}{
-		"right":                 {r.signed(t, "push", push), 202, `{"status":"accepted"}`},
-		"the bot's own secret":  {httptest.NewRequest(http.MethodPost, "/hook/push", strings.NewReader(push)), 401, `X-Hub-Signature-256 is missing`},
-		"another payload":       {with(r.signed(t, "push", push), "X-Hub-Signature-256", "sha256="+strings.Repeat("0", 64)), 401, "does not fit the secret and the payload"},
-		"no variable":           {r.signed(t, "unset", "{}"), 503, "the secret of this webhook is not set"},
-		"compressed":            {with(r.signed(t, "push", packed.String()), "Content-Encoding", "gzip"), 415, "compressed payloads are not read"},
-		"no JSON":               {r.signed(t, "push", "{"), 400, "invalid json"},
-		"a form":                {r.signed(t, "push", url.Values{"payload": {push}}.Encode()), 202, "accepted"},
-		"a form of other names": {with(r.signed(t, "push", "a=b"), "Content-Type", "application/x-www-form-urlencoded"), 400, "have it sent as application/json"},
-		"spoilt JSON":           {with(r.signed(t, "push", "{a=b"), "Content-Type", "application/x-www-form-urlencoded"), 400, `{"error":"invalid json"}`},
-		"a spoilt form":         {r.signed(t, "push", "payload=%zz"), 400, "invalid json"},
+		"right":                 {r.signed(t, "push", push), 202, accepted},
+		"the bot's own secret":  {httptest.NewRequest(http.MethodPost, "/hook/push", strings.NewReader(push)), 401, unsigned},
+		"another payload":       {with(r.signed(t, "push", push), "X-Hub-Signature-256", "sha256="+strings.Repeat("0", 64)), 401, `{"error":"unauthorized","details":["the header X-Hub-Signature-256 does not fit the secret and the payload"]}`},
+		"no variable":           {r.signed(t, "unset", "{}"), 503, `{"error":"the secret of this webhook is not set"}`},
+		"compressed":            {with(r.signed(t, "push", packed.String()), "Content-Encoding", "gzip"), 415, `{"error":"compressed payloads are not read"}`},
+		"not compressed":        {with(r.signed(t, "push", push), "Content-Encoding", "identity"), 202, accepted},
+		"no JSON":               {r.signed(t, "push", "{"), 400, noJSON},
+		"a form":                {r.signed(t, "push", url.Values{"payload": {push}}.Encode()), 202, accepted},
+		"a form of other names": {with(r.signed(t, "push", "a=b"), "Content-Type", "application/x-www-form-urlencoded"), 400, `{"error":"invalid json","details":["the payload is a form without the field payload; have it sent as application/json"]}`},
+		"spoilt JSON":           {with(r.signed(t, "push", "{a=b"), "Content-Type", "application/x-www-form-urlencoded"), 400, noJSON},
+		"a spoilt form":         {r.signed(t, "push", "payload=%zz"), 400, noJSON},
 		"a ping":                {with(r.signed(t, "push", `{"zen":"x"}`), githubEvent, "ping"), 200, `{"status":"pong"}`},
-		"an unsigned ping":      {with(httptest.NewRequest(http.MethodPost, "/hook/push", strings.NewReader("{}")), githubEvent, "ping"), 401, "unauthorized"},
-		"a challenge":           {r.signed(t, "chat", `{"type":"url_verification","challenge":"3eZbrw1a"}`), 200, `"challenge":"3eZbrw1a"`},
-		"Slack's event":         {r.signed(t, "chat", `{"type":"event_callback","event_id":"Ev1"}`), 202, "accepted"},
-		"does not fit":          {r.signed(t, "pay", `{"type":"invoice.lost"}`), 400, "validation failed"},
+		"an unsigned ping":      {with(httptest.NewRequest(http.MethodPost, "/hook/push", strings.NewReader("{}")), githubEvent, "ping"), 401, unsigned},
+		"a challenge":           {r.signed(t, "chat", `{"type":"url_verification","challenge":"3eZbrw1a"}`), 200, `{"status":"pong","challenge":"3eZbrw1a"}`},
+		"Slack's event":         {r.signed(t, "chat", `{"type":"event_callback","event_id":"Ev1"}`), 202, accepted},
+		"does not fit":          {r.signed(t, "pay", `{"type":"invoice.lost"}`), 400, `{"error":"validation failed","details":["type must be one of invoice.paid"]}`},
 	} {
-		if w := r.serve(c.request); w.Code != c.status || !strings.Contains(w.Body.String(), c.says) {
+		if w := r.serve(c.request); w.Code != c.status || w.Body.String() != c.says+"\n" || (w.Header().Get("Retry-After") == "10") != (c.status == 503) {
 			t.Errorf("%s: %d %s", name, w.Code, w.Body)
 		}
 	}
@@ -282,16 +292,21 @@ func TestSendersAreRefusedWithTheReason(t *testing.T) {
 }
 
 // Strangers can neither use up the rate of a webhook nor lock out its sender.
-func TestWrongSignaturesDoNotKeepOutTheRightOne(t *testing.T) {
-	r := newSenders(t)
-	for i := range 2 * perMinute {
-		w := r.serve(with(r.signed(t, "third", `{"n":1}`), "X-Third", strings.Repeat("0", 64)))
-		if want := map[bool]int{true: 401, false: 429}[i < guesses]; w.Code != want {
-			t.Fatalf("guess %d: %d", i, w.Code)
+func TestWrongSignaturesDoNotKeepOutTheRightOneUnlessItCanBeGuessed(t *testing.T) {
+	for key, right := range map[config.Secret]int{ofSender: http.StatusAccepted, "short": http.StatusTooManyRequests} {
+		r := newSenders(t)
+		r.o.Variable = func(string) config.Secret { return key }
+		for i := range 2 * perMinute {
+			w := r.serve(with(r.signed(t, "third", `{"n":1}`), "X-Third", strings.Repeat("0", 64)))
+			if want := map[bool]int{true: 401, false: 429}[i < guesses]; w.Code != want || want == 429 && w.Body.String() != `{"error":"too many requests"}`+"\n" {
+				t.Fatalf("guess %d: %d %s", i, w.Code, w.Body)
+			}
 		}
-	}
-	if w := r.serve(r.signed(t, "third", `{"n":1}`)); w.Code != http.StatusAccepted {
-		t.Errorf("the right one: %d", w.Code)
+		s, _ := r.index.Find("third")
+		proof := s.Sign(key, []byte(`{"n":1}`), time.Now()).Get("X-Third")
+		if w := r.serve(with(r.signed(t, "third", `{"n":1}`), "X-Third", proof)); w.Code != right {
+			t.Errorf("the right one of %s: %d", key.Reveal(), w.Code)
+		}
 	}
 }
 
@@ -404,17 +419,22 @@ func TestRequestsMustNameAHostOfTheListIfThereIsOne(t *testing.T) {
 		"hooks.example.org": true, "HOOKS.example.org": true, "hooks.example.org:443": true, "hooks.example.org:8420": true, "hooks.example.org.": true,
 		"127.0.0.1:8420": true, "[::1]:8420": true, "[::1]": true, "::1": true, "~::1": false, "localhost": true, "localhost:1": true,
 		"port.example.org": false, "port.example.org:8443": true, "port.example.org:443": false,
-		"example.org": false, "evil.example.net": false, "hooks.example.org.evil.net": false, "": false, "hooks.example.org:99999": false, "10.0.0.1": false,
+		"safe.example.org": true, "plain.example.org": true, "example.org": false, "evil.example.net": false, "hooks.example.org.evil.net": false, "": false, "hooks.example.org:99999": false, "10.0.0.1": false,
 	} {
-		r := newRig(t, func(o *Options) { o.Hosts = func() string { return "hooks.example.org,port.example.org:8443" } })
+		r := newRig(t, func(o *Options) {
+			o.Hosts = func() string {
+				return "hooks.example.org,port.example.org:8443,safe.example.org:443,plain.example.org:80"
+			}
+		})
 		for _, path := range []string{"/hook/fixed", "/healthz"} {
 			request := httptest.NewRequest(http.MethodGet, path, http.NoBody)
 			if request.Host = host; path == "/hook/fixed" {
 				request = with(httptest.NewRequest(http.MethodPost, path, strings.NewReader(`{"status":"up"}`)), "Authorization", "Bearer "+secret)
 				request.Host = host
 			}
-			if w := r.serve(request); (w.Code == http.StatusMisdirectedRequest) == fine {
-				t.Errorf("%q: %s answers %d", host, path, w.Code)
+			w := r.serve(request)
+			if (w.Code == http.StatusMisdirectedRequest) == fine || !fine && w.Body.String() != `{"error":"this host is not in webhook_hosts"}`+"\n" {
+				t.Errorf("%q: %s answers %d %s", host, path, w.Code, w.Body)
 			}
 		}
 	}
