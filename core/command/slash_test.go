@@ -168,9 +168,9 @@ func (h *talk) is(what string) {
 	case "fixed":
 		h.ZoneFixed = rest
 	case "unrestartable":
-		h.Host.Restart = nil
+		h.Restart = nil
 	case "offline":
-		h.Host.Models, h.Host.Line = nil, nil
+		h.Models, h.Line = nil, nil
 	case "no-setup":
 		testkit.Must(h, h.Dir.Remove("skills/setup/SKILL.md"))
 	default:
@@ -230,7 +230,7 @@ func (h *talk) plays(story string) string {
 		case verb == "group":
 			says = shown(GroupCard(h.config, rest))
 		case verb == "setting":
-			says = shown(SettingCard(h.config, rest, h.Host.models(h.Context())))
+			says = shown(SettingCard(h.config, rest, h.models(h.Context())))
 		case verb == "sure":
 			key, value, _ := strings.Cut(rest, " ")
 			says = shown(SureCard(SetConfig{Key: key, Value: value}, h.Follows(key, value)))

@@ -9,7 +9,7 @@ func TestARoutineFiresAtItsTimes(t *testing.T) { stories(t, "routines") }
 
 func TestAnInvalidFileIsNotedOnceUntilItIsValid(t *testing.T) { stories(t, "invalid") }
 func TestAMissedFireIsNotedOrRunsLate(t *testing.T)           { stories(t, "missed") }
-func TestAReminderFiresOnceAndIsUsedUp(t *testing.T) { stories(t, "reminders") }
+func TestAReminderFiresOnceAndIsUsedUp(t *testing.T)          { stories(t, "reminders") }
 
 func TestAReminderWhoseRunWasInterruptedFiresAgainLate(t *testing.T)        { stories(t, "interrupted") }
 func TestAKillLosesAndDoublesNothing(t *testing.T)                          { stories(t, "kills") }
