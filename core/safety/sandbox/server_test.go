@@ -42,3 +42,34 @@ func TestAServerSeesWhatItsArgumentsName(t *testing.T) {
 		})
 	}
 }
+
+func TestWhatIsListedIsVisibleUnlessItHasTheHomeOrTheDataDirectoryInIt(t *testing.T) {
+	root := resolved(t.TempDir())
+	for _, folder := range []string{"data/notes", "users/home/photos", "shared"} {
+		testkit.Must(t, os.MkdirAll(filepath.Join(root, folder), 0o700))
+	}
+	home := filepath.Join(root, "users", "home")
+	testkit.Must(t, os.Symlink(filepath.Join(root, "users"), filepath.Join(root, "link")))
+	for path, want := range map[string]string{
+		"~/photos": home + "/photos", home + "/photos": home + "/photos", root + "/shared": root + "/shared",
+		root + "/link/home/photos": home + "/photos",
+		home: "", root + "/users": "", root + "/link": "", root: "", "/": "", root + "/data": "", root + "/none": "",
+	} {
+		for _, write := range []bool{false, true} {
+			v := &view{data: filepath.Join(root, "data"), links: map[string]string{}}
+			testkit.Must(t, v.visible([]Visible{{Path: path, Write: write}}, home))
+			got, how := "", readOnly
+			if write {
+				how = writable
+			}
+			for _, m := range v.mounts {
+				if m.How == how {
+					got += m.To
+				}
+			}
+			if got != want {
+				t.Errorf("%s, written to %t, shows %q, want %q", path, write, got, want)
+			}
+		}
+	}
+}
