@@ -39,7 +39,7 @@ func TestACallIsIdentifiedByWhatItDoes(t *testing.T) {
 	}
 }
 
-func TestAUsageIsSummedUp(t *testing.T) {
+func TestAUsageIsSummedUpAndKnowsWhatACacheGave(t *testing.T) {
 	a := Usage{InputTokens: 1, OutputTokens: 20, CacheRead: 300, CacheWrite: 4_000, CacheHour: 50_000, CostUSD: 0.5, Free: true}
 	b := Usage{InputTokens: 2, OutputTokens: 30, CacheRead: 400, CacheWrite: 5_000, CacheHour: 60_000, CostUSD: 0.25}
 	if got, want := a.Add(b), (Usage{3, 50, 700, 9_000, 110_000, 0.75, false}); got != want {
@@ -54,7 +54,7 @@ func TestAUsageIsSummedUp(t *testing.T) {
 		ok    bool
 	}{{a, 300.0 / 4_301, true}, {Usage{CacheWrite: 1}, 0, true}, {Usage{CacheRead: 1}, 1, true}, {Usage{InputTokens: 5}, 0, false}} {
 		if share, ok := c.u.Cached(); share != c.share || ok != c.ok {
-			t.Errorf("of %+v %v is from a cache, %v", c.u, share, ok)
+			t.Errorf("of %+v %v is from a cache (known: %t), want %v (%t)", c.u, share, ok, c.share, c.ok)
 		}
 	}
 }

@@ -374,7 +374,7 @@ func (o *office) click(t *testing.T, message post.MessageID, button int, value s
 	return out, err
 }
 
-func TestACardIsShownOnceThereIsANetworkAndItsButtonsAnswerOnce(t *testing.T) {
+func TestACardIsShownOnceThereIsANetworkAndAnsweredOnceAndAgainAfterAnUndo(t *testing.T) {
 	d := storetest.Prepared(t)
 	synctest.Test(t, func(t *testing.T) {
 		o := open(t, d)
@@ -434,7 +434,7 @@ func TestACardIsShownOnceThereIsANetworkAndItsButtonsAnswerOnce(t *testing.T) {
 			}
 			synctest.Wait()
 			if len(o.sent) != 2 || o.sent[1].Nonce != "offer"+id+"1" {
-				t.Errorf("after undo: %+v", o.sent)
+				t.Errorf("an undo shows the question on a new card; sent: %+v", o.sent)
 			}
 			if redo, err := o.answer(t.Context(), back.Undo.(command.AnswerProposal)); err != nil || redo.Message != "reminds" {
 				t.Errorf("redo: %+v, %v", redo, err)
