@@ -53,7 +53,7 @@ func TestWhatIsListedIsVisibleUnlessItHasTheHomeOrTheDataDirectoryInIt(t *testin
 	for path, want := range map[string]string{
 		"~/photos": home + "/photos", home + "/photos": home + "/photos", root + "/shared": root + "/shared",
 		root + "/link/home/photos": home + "/photos",
-		home: "", root + "/users": "", root + "/link": "", root: "", "/": "", root + "/data": "", root + "/none": "",
+		home:                       "", root + "/users": "", root + "/link": "", root: "", "/": "", root + "/data": "", root + "/none": "",
 	} {
 		for _, write := range []bool{false, true} {
 			v := &view{data: filepath.Join(root, "data"), links: map[string]string{}}
