@@ -239,6 +239,32 @@ func TestTheStatusIsASentence(t *testing.T) {
 	}
 }
 
+func TestMessagesThatDoNotArriveAreTroubleSinceTheFirstOfThem(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := status{zone: time.UTC, link: func() gateway.State { return gateway.State{Phase: gateway.Up} }}
+		begun := time.Now()
+		is := func(want string, since time.Time) {
+			t.Helper()
+			if got, ok := s.words(); got != want || ok != (want == "up") {
+				t.Errorf("it is %q (%t), want %q", got, ok, want)
+			}
+			if now := s.standing(); !since.IsZero() && !now.Since.Equal(since) {
+				t.Errorf("since %v, want %v", now.Since, since)
+			}
+		}
+		for range 3 {
+			s.noteSend(fmt.Errorf("no route: %w", rest.ErrTransient))
+			is("down since "+begun.UTC().Format("15:04")+": Discord cannot be reached (no route: the connection to Discord failed)", begun)
+			time.Sleep(unsentFor - time.Second)
+		}
+		time.Sleep(time.Second)
+		is("up", time.Time{})
+		s.noteSend(fmt.Errorf("no route: %w", rest.ErrTransient))
+		s.noteSend(nil)
+		is("up", time.Time{})
+	})
+}
+
 func TestOnlyAttachmentsThatCanBeAreReceivedAndTheOthersAreNamed(t *testing.T) {
 	testkit.Alone(t)
 	t.Parallel()

@@ -22,6 +22,24 @@ import (
 	"ollimbot/routines/account"
 )
 
+func TestTheScheduleKnowsHowTheNewestRunOfARoutineEnded(t *testing.T) {
+	now := time.Date(2026, 11, 24, 12, 0, 0, 0, time.UTC)
+	p := &past{now: now, fired: map[string]time.Time{"a": now, "b": now, "d": now}, runs: []fork.View{
+		{TaskID: "a", State: fork.Failed}, {TaskID: "b", State: fork.Done}, {TaskID: "a", State: fork.Done}, {TaskID: "b", State: fork.Failed},
+	}}
+	var set []routines.Routine
+	for _, id := range []string{"a", "b", "c", "d"} {
+		set = append(set, routines.Routine{Task: routines.Task{ID: id}})
+	}
+	got := map[string]string{}
+	for id, f := range p.record(set)["routines"] {
+		got[id] = f.Outcome
+	}
+	if diff := cmp.Diff(map[string]string{"a": "done", "b": "failed", "c": "", "d": "done"}, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
 // moments are when a demo may start.
 func moments(t *testing.T) map[string]time.Time {
 	t.Helper()

@@ -118,6 +118,18 @@ func TestALargePictureIsScaledToWhatAModelSees(t *testing.T) {
 	}
 }
 
+func TestWhatIsTransparentInALargePictureIsWhite(t *testing.T) {
+	var out bytes.Buffer
+	testkit.Must(t, png.Encode(&out, image.NewNRGBA(image.Rect(0, 0, 9000, 300))))
+	shown, err := Fit(out.Bytes())
+	testkit.Must(t, err)
+	img, err := jpeg.Decode(bytes.NewReader(shown.Data))
+	testkit.Must(t, err)
+	if r, g, b, _ := img.At(100, 10).RGBA(); r>>8 != 0xff || g>>8 != 0xff || b>>8 != 0xff {
+		t.Errorf("it is %02x%02x%02x", r>>8, g>>8, b>>8)
+	}
+}
+
 // P5
 func TestWhatCannotBeShownIsRefusedInOneSentence(t *testing.T) {
 	// A header that claims 30,000 pixels a side, without pixels: it must not be decoded.

@@ -70,6 +70,7 @@ func (b *book) do(t *testing.T, step string) (err error) {
 	case "files":
 		return send(post.Post{Text: more, Files: strings.Split(word, ",")})
 	case "as":
+		b.ids = append(b.ids, post.MessageID(word))
 		b.PostAs(post.MessageID(word), post.Post{Nonce: word, Text: more}, "Discord")
 	case "edit":
 		return b.Edit(t.Context(), id(), post.Post{Text: more, Embed: card("\x07")})
@@ -173,6 +174,7 @@ func TestWhatIsSaidBecomesTheConversation(t *testing.T) {
 			"an edit keeps place and time, and a removal is final", "post one; post two; pass; edit 1 uno; delete 2; delete 2; edit 2 x",
 			"edit a message: it is no longer part of the conversation; 4 changes", "bot uno, CARD, version 1",
 		},
+		{"an edit keeps where the message is shown", "as 900 hi; edit 1 uno", "2 changes", "bot uno, CARD, Discord[], version 1"},
 		{"both are in the file", "post one; post two; edit 1 uno; delete 2; restart 9", "4 changes", "bot uno, CARD"},
 		{
 			"a message is reworded, unless it was removed", "post one; post two; reword 1 uno\x07; delete 2; reword 2 dos; restart 9", "4 changes", "bot uno",
@@ -221,7 +223,7 @@ func TestWhatIsSaidBecomesTheConversation(t *testing.T) {
 		},
 		{
 			"a message of another surface is known by its ID there", "as 900 hi; as 900 again; nonce 900 more; begin; says answer; elsewhere 901 902; end; restart 9",
-			"5 changes", "bot hi, Discord[] | bot answer, Discord[901 902]",
+			"it is message 1; 5 changes", "bot hi, Discord[] | bot answer, Discord[901 902]",
 		},
 		{"a message of each role is kept", "you a; post b; small c; ping d; restart 9", "4 changes", "you a | bot b | notice c | ping d, from Email sweep, critical"},
 		{

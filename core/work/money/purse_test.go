@@ -95,6 +95,19 @@ func TestADaysRequestsAreSummedAndSurviveARestart(t *testing.T) {
 	}
 }
 
+func TestRowsOfOneAccountAreOneAndNameItsModelIfThereIsOnlyOne(t *testing.T) {
+	d, l := open(t)
+	for i, model := range []string{"claude-sonnet-5", "claude-sonnet-5", "claude-haiku-5-5"} {
+		testkit.Must(t, l.Book(noon, Account{For: Screening}, agent.Charge{Model: model, Used: agent.Usage{InputTokens: 1, CostUSD: 1}}))
+		for name, p := range map[string]*Purse{"the purse": l, "another start": made(Options{Dir: d})} {
+			rows := rowsOf(p)
+			if want := []string{"claude-sonnet-5", "claude-sonnet-5", ""}[i]; len(rows) != 1 || rows[0].Model != want || rows[0].Requests != i+1 {
+				t.Errorf("%s has %+v, want %d requests of %q", name, rows, i+1, want)
+			}
+		}
+	}
+}
+
 func TestWhatHasAUseOrACostIsBooked(t *testing.T) {
 	talk := Account{For: Conversation}
 	for name, c := range map[string]struct {
