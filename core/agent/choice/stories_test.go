@@ -300,7 +300,7 @@ func (p *player) do(verb, rest string) {
 		time.Sleep(d)
 	case "set":
 		testkit.Must(p.t, p.sessions[first].Configure(ctx, agent.Settings{Model: second, Mode: "plan", Thinking: "low"}))
-	case "glance": // NAME TEXT: nobody reads on after the first event
+	case "glance": // NAME TEXT: its reader stops after the first event
 		for ev, err := range p.sessions[first].Send(ctx, agent.Message{Text: second}) {
 			testkit.Must(p.t, err)
 			p.note("%T", ev)

@@ -42,13 +42,13 @@ func TestWhoMayCallIsAskedInOrder(t *testing.T) {
 		asked               int32
 		says                string
 	}{
-		{name: "a tool of the bot needs nobody", tool: "mcp__discord__note", hook: yes, runs: true},
+		{name: "a tool of the bot needs no answer", tool: "mcp__discord__note", hook: yes, runs: true},
 		{name: "a hook refuses", tool: "mcp__discord__note", hook: no("not now"), says: "not now"},
 		{name: "a hook asks", tool: "mcp__discord__note", hook: agent.Decision{Allow: true, Ask: true}, permission: &refused, asked: 1, says: "he said no"},
 		{name: "another server's tool is asked for", tool: "mcp__docs__note", hook: yes, permission: &yes, runs: true, asked: 1},
 		{name: "a pattern allows it", tool: "mcp__docs__note", allowed: "mcp__docs__*", hook: yes, runs: true},
 		{name: "a pattern forbids it", tool: "mcp__docs__note", allowed: "mcp__docs__*", disallowed: "mcp__docs__note", hook: yes, says: "not available"},
-		{name: "nobody can be asked", tool: "mcp__docs__note", hook: yes, says: "no one is here"},
+		{name: "no one can be asked", tool: "mcp__docs__note", hook: yes, says: "no one is here"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			of := func(u agent.ToolUse, d agent.Decision) agent.Decision { d.Digest = u.Digest(); return d }

@@ -199,7 +199,7 @@ func troubles() []trouble {
 		},
 		{"the model refuses", answers{streams(reply(stopRefusal, saying("I can")))}, "I can the model refused to answer; the message was removed from the conversation", 1, also{text: "I can", roles: "u", notices: 1, withdraw: true}},
 		{"the window is full", answers{streams(reply("model_context_window_exceeded", saying("Well")))}, "Well the answer no longer fit into the model's window", 1, also{text: "Well", roles: "u", notices: 1}},
-		{"a stop that nobody knows", answers{streams(reply("tomorrow", saying("Well")))}, "Well", 1, also{text: "Well", roles: "u"}},
+		{"an unknown reason to stop", answers{streams(reply("tomorrow", saying("Well")))}, "Well", 1, also{text: "Well", roles: "u"}},
 	}
 	for _, bad := range []string{`{"n":`, `[1]`, `"text"`, `null`, "{\"a\":\x01}"} {
 		list = append(list, trouble{"arguments that are no JSON: " + bad, answers{calls(note(bad)), done}, "Done.", 2, also{told: "Error: the arguments are not a JSON object: " + strings.ReplaceAll(bad, "\x01", "")}})

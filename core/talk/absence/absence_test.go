@@ -21,7 +21,7 @@ func at(minutes float64) time.Time { return noon.Add(time.Duration(minutes * flo
 // The steps of a story are times at which the user is active, a restart ("r") and a question ("?"), which has the answer that follows.
 func TestAfterTheUsersAbsenceTheAgentKnowsHowLongItWas(t *testing.T) {
 	for story, steps := range map[string][]any{
-		"nobody was here yet":            {"?", 0., Span{}},
+		"no one was here yet":            {"?", 0., Span{}},
 		"ten minutes are no absence":     {0., 10., "?", 20., Span{}, 20., "?", 20., Span{}},
 		"fifteen minutes are one":        {0., "?", 14.99, Span{}, "?", 15., Span{at(0), at(15)}, 15., "?", 16., Span{at(0), at(15)}},
 		"it continues after a restart":   {0., 10., "r", "?", 200., Span{at(10), at(200)}},

@@ -205,7 +205,7 @@ func TestASessionWhoseFirstMessageFoundNoRoomIsWhole(t *testing.T) {
 		again, err := Open(folder, id)
 		testkit.Must(t, err)
 		if got := bodyOf(t, again); got != head+want {
-			t.Errorf("opened anew, %s is %s", id, got)
+			t.Errorf("opened again, %s is %s", id, got)
 		}
 		testkit.Must(t, again.Close())
 	}
@@ -232,7 +232,7 @@ func TestWhatIsCutCountsAsTakenUnlessItIsLost(t *testing.T) {
 	testkit.Must(t, err)
 	defer again.Close()
 	if got := bodyOf(t, again); got != head+string(text("user", "first"))+","+string(text("assistant", "yes"))+"]" {
-		t.Errorf("opened anew it is %s", got)
+		t.Errorf("opened again it is %s", got)
 	}
 }
 
@@ -249,7 +249,7 @@ func TestALaterConversationIsIndependent(t *testing.T) {
 	testkit.Must(t, err)
 	testkit.Must(t, fork.Begin([]byte(`[{"name":"a"}]`), []byte(`[{"type":"text","text":"s"}]`), Facts{}))
 	if got := bodyOf(t, fork); got != head+"]" {
-		t.Errorf("begun anew the fork is %s", got)
+		t.Errorf("started again the fork is %s", got)
 	}
 	testkit.Must(t, fork.Close())
 }
@@ -264,7 +264,7 @@ func TestLinesOfUnknownOriginAreLeftAlone(t *testing.T) {
 	testkit.Must(t, err)
 	data = append(data, "garbage\n\x00\x00\n{\"of\":\"tomorrow\"}\n\n"...)
 	testkit.Must(t, os.WriteFile(path, append(data, `{"role":"user","content":"and torn`...), 0o600))
-	for _, last := range []string{"yes", "no"} { // opened anew
+	for _, last := range []string{"yes", "no"} { // opened again
 		again, err := Open(folder, "one")
 		testkit.Must(t, err)
 		if kept, err := os.ReadFile(path); err != nil || !bytes.HasPrefix(kept, data) || bytes.Contains(kept, []byte("torn")) {
